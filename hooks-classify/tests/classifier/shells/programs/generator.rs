@@ -234,9 +234,9 @@ impl ProgramGenerator {
                     continue;
                 }
                 'n' => {
-                    self.last = self
-                        .random
-                        .of(&["a", "a", "a", "a", "b", "b", "c", "c", "o", "r"]);
+                    self.last = self.random.of(&[
+                        "a", "a", "a", "a", "b", "b", "c", "c", "o", "o", "r", "s", "u",
+                    ]);
                     push(pieces, self.last);
                     continue;
                 }

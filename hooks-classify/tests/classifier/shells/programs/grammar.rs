@@ -55,7 +55,7 @@ pub(super) struct Role {
     pub(super) other: &'static [&'static str],
 }
 
-/// Programs, options of `sort`, and targets of redirections.
+/// Programs, options of `sort`, scripts of `sed`, operands of `uniq` and `find`, and targets of redirections.
 pub(super) const ROLES: &[Role] = &[
     Role {
         names: &["a", "b", "c"],
@@ -88,6 +88,18 @@ pub(super) const ROLES: &[Role] = &[
         harmless: &["-r", "-n", "f", "''"],
         makes: &["-oM"],
         other: &["x", "'-r -oM'", "-", "-r:-oM", "oM"],
+    },
+    Role {
+        names: &["s"],
+        harmless: &["p", "1p", "''", "-n"],
+        makes: &["'w M'", "wM"],
+        other: &["x", "-e", "'p w M'", "'-n -e wM'", "'s/x/y/'"],
+    },
+    Role {
+        names: &["u"],
+        harmless: &["f", "-", "''", "-print"],
+        makes: &["M", "'-fprint M'"],
+        other: &["x", "'f M'", "'f:M'", "-fprint", "'*'"],
     },
     Role {
         names: &["r"],
@@ -124,6 +136,25 @@ const RUNS: &[&str] = &[
     "sort $o f",
     "sort \"$o\" f",
     "sort f $o",
+    "sort -r $o f",
+    "sort ${o-f} f",
+    "sort ${o:--r} f",
+    "sort -- $o f",
+    "sed $s f",
+    "sed -n \"$s\" f",
+    "sed -n -e \"$s\" f",
+    "uniq f $u",
+    "uniq f \"$u\"",
+    "uniq $u",
+    "find f $u",
+    "find \"$u\" -maxdepth 0",
+    "env $o $a M",
+    "sort ${1--r} f",
+    "sort \"$@\" f",
+    "sort $1 f",
+    "echo f | xargs sort $o",
+    "echo f | xargs $a",
+    "echo M | xargs $a",
     "echo x > $r",
     "echo x > \"$r\"",
     "echo x >> $r",
@@ -448,7 +479,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     placed(
         "return",
-        5,
+        8,
         Place::InFunction,
         &[
             "return",
@@ -519,7 +550,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "while",
-        2,
+        4,
         &[
             "while @c; do@b break; done",
             "while i=x$i; [ \"$i\" != xxx ]; do@L done",
@@ -531,7 +562,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "until",
-        2,
+        3,
         &[
             "until @c; do@b break; done",
             "until i=x$i; [ \"$i\" = xxx ]; do@L done",
@@ -540,7 +571,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     kind(
         "for",
-        4,
+        6,
         &[
             "for @n in @a @w; do@L done",
             "for @n in @w; do@L done",
@@ -569,7 +600,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     placed(
         "break",
-        6,
+        16,
         Place::InLoop,
         &[
             "break",
@@ -583,7 +614,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     placed(
         "continue",
-        6,
+        16,
         Place::InLoop,
         &[
             "continue",

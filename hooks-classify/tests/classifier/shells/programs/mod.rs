@@ -38,9 +38,9 @@ const THREADS: usize = 2;
 /// An allowed program that changed something, as short as it still does.
 struct WrongProgram {
     text: String,
-    shell: &'static str,
     given: Given,
-    changes: String,
+    /// The shells, with their changes.
+    failures: Vec<String>,
     reasoning: String,
 }
 
@@ -119,9 +119,6 @@ fn try_in_shells(
     let given = [Given::Text, Given::File][(outcome.allowed % 2) as usize];
     let text = text_of(&program);
     outcome.allowed += 1;
-    if std::env::var_os("DUMP").is_some() {
-        println!("===\n{text}");
-    }
     let mut kinds = BTreeSet::new();
     add_kinds(&program, &mut kinds);
     for kind in kinds {
@@ -131,7 +128,7 @@ fn try_in_shells(
         let classification = classifier.classify(text).ok()?;
         let allowed = is_allowed(&classification);
         let changes = allowed.then(|| sandbox.changes(shell, given, text))??;
-        Some((changes, classification.reasoning))
+        Some(changes)
     };
     for shell in shells {
         let Some(seen) = sandbox.changes(*shell, given, &text) else {
@@ -144,14 +141,19 @@ fn try_in_shells(
         let text = shorter_text(text_of(&shorter), |text| {
             changes(&mut cell.borrow_mut(), *shell, text).is_some()
         });
-        let sandbox = cell.into_inner();
-        let again = changes(sandbox, *shell, &text);
-        let (changes, reasoning) = again.unwrap_or((format!("{seen}, once"), String::new()));
+        let failing = |shell: &InstalledShell| {
+            let changes = changes(&mut cell.borrow_mut(), *shell, &text)?;
+            Some(format!("{} {changes}", shell.name))
+        };
+        let mut failures: Vec<String> = shells.iter().filter_map(failing).collect();
+        if failures.is_empty() {
+            failures.push(format!("{} {seen}, once", shell.name));
+        }
+        let reasoning = classifier.classify(&text).expect("a command").reasoning;
         return Some(WrongProgram {
             text,
-            shell: shell.name,
             given,
-            changes,
+            failures,
             reasoning,
         });
     }
@@ -179,12 +181,12 @@ impl WrongProgram {
     fn described(&self) -> String {
         let Self {
             text,
-            shell,
             given,
-            changes,
+            failures,
             reasoning,
         } = self;
-        format!("--- {shell}, given as {given:?}, {changes}\n{text}\n    allowed: {reasoning}")
+        let failures = failures.join(", ");
+        format!("--- {failures}, given as {given:?}\n{text}\n    allowed: {reasoning}")
     }
 }
 
