@@ -1,8 +1,6 @@
 //! Generator of programs.
 
-use super::grammar::{
-    ARITHMETIC, CONDITIONS, FUNCTIONS, KINDS, PRINTS, Place, READS, REDIRECTIONS, ROLES, WORDS,
-};
+use super::grammar::{FUNCTIONS, Grammar, Place, ROLES};
 use super::statement::{Form, Piece, Statement};
 use crate::support::random::Random;
 
@@ -12,7 +10,8 @@ const FIRST: &str = "first assignment";
 /// Maximum nesting of bodies, and of words.
 const DEPTH: usize = 2;
 
-pub(super) struct ProgramGenerator {
+pub(super) struct ProgramGenerator<'a> {
+    grammar: &'a Grammar,
     random: Random,
     /// The text that each variable mostly gets in this program.
     usual: Vec<(&'static str, &'static str)>,
@@ -32,9 +31,10 @@ struct Context {
     in_loop: bool,
 }
 
-impl ProgramGenerator {
-    pub(super) fn new(seed: u64) -> Self {
+impl<'a> ProgramGenerator<'a> {
+    pub(super) fn new(grammar: &'a Grammar, seed: u64) -> Self {
         Self {
+            grammar,
             random: Random(seed),
             usual: Vec::new(),
             danger: 0,
@@ -71,8 +71,9 @@ impl ProgramGenerator {
         // A program that needs confirmation tests nothing: it grows as long as it is allowed.
         let mut program = loop {
             let mut program = self.first_assignments();
-            let run = self.random.of(KINDS[0].templates);
-            program.push(self.filled(KINDS[0].name, run, context));
+            let run = self.grammar.run();
+            let template = self.chosen(&run.templates);
+            program.push(self.filled(run.name, template, context));
             if is_allowed(&program) {
                 break program;
             }
@@ -117,6 +118,10 @@ impl ProgramGenerator {
             .collect()
     }
 
+    fn chosen(&mut self, templates: &'a [String]) -> &'a str {
+        &templates[self.random.below(templates.len())]
+    }
+
     fn statement(&mut self, context: Context) -> Statement {
         let is_possible = |place| match place {
             Place::Anywhere => true,
@@ -125,9 +130,10 @@ impl ProgramGenerator {
             Place::InLoop => context.in_loop,
         };
         loop {
-            let total = KINDS.iter().map(|kind| kind.weight).sum();
+            let kinds = &self.grammar.kinds;
+            let total = kinds.iter().map(|kind| kind.weight).sum();
             let mut at = self.random.below(total);
-            let kind = KINDS
+            let kind = kinds
                 .iter()
                 .find(|kind| {
                     let is_here = at < kind.weight;
@@ -135,7 +141,7 @@ impl ProgramGenerator {
                     is_here
                 })
                 .expect("the weights sum up to the total");
-            let template = self.random.of(kind.templates);
+            let template = self.chosen(&kind.templates);
             let has_body = ["@b", "@L", "@F", "@q", "@d"]
                 .iter()
                 .any(|gap| template.contains(gap));
@@ -181,7 +187,7 @@ impl ProgramGenerator {
             }
             rest = &rest[1..];
             let form = [Form::Line, Form::Lines][self.random.below(2)];
-            let (list, plain): (&[&'static str], &str) = match gap {
+            let gap = match gap {
                 'b' => {
                     pieces.push(Piece::Body(self.body(context), form));
                     continue;
@@ -249,27 +255,19 @@ impl ProgramGenerator {
                     push(pieces, text);
                     continue;
                 }
-                'v' => {
-                    if depth == 0 || self.random.below(10) < 5 {
-                        (&["@a", "\"@a\""], "@a")
-                    } else {
-                        (WORDS, "x")
-                    }
+                'v' if depth == 0 || self.random.below(10) < 5 => {
+                    let text = self.literal();
+                    push(pieces, text);
+                    continue;
                 }
-                'w' => (WORDS, "x"),
-                'c' => (CONDITIONS, "true"),
-                'r' => (READS, ":"),
-                'x' => (PRINTS, "echo x"),
-                'e' => (ARITHMETIC, "1"),
-                'R' => (REDIRECTIONS, "2>&1"),
-                other => unreachable!("no gap `@{other}`"),
+                'v' => 'w',
+                other => other,
             };
             let last = self.last;
             let piece = loop {
-                let piece = if depth == 0 {
-                    plain
-                } else {
-                    self.random.of(list)
+                let piece = match depth {
+                    0 => plain_text(gap),
+                    _ => self.chosen(&self.grammar.lists[&gap]),
                 };
                 let has_body = piece.contains("@q");
                 if !has_body || context.depth > 0 {
@@ -302,6 +300,18 @@ impl ProgramGenerator {
             at if at < 3 + self.danger => self.random.of(role.makes),
             _ => self.usual(),
         }
+    }
+}
+
+/// Returns what fills a gap at the deepest place.
+fn plain_text(gap: char) -> &'static str {
+    match gap {
+        'c' => "true",
+        'r' => ":",
+        'x' => "echo x",
+        'e' => "1",
+        'R' => "2>&1",
+        _ => "x",
     }
 }
 

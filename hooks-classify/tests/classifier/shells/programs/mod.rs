@@ -21,7 +21,7 @@ use hooks_classify::{Classification, Classifier, Crud, Decision};
 use super::number;
 use crate::support::random::Random;
 use generator::ProgramGenerator;
-use grammar::KINDS;
+use grammar::Grammar;
 use run::{Given, InstalledShell, Sandbox, installed_shells};
 use statement::{Statement, add_kinds, shortened, text_of};
 
@@ -61,6 +61,7 @@ fn is_allowed(classification: &Classification) -> bool {
 fn run_programs(count: u64, seed: u64, shells: &[InstalledShell], all: bool) -> Outcome {
     let next = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
+    let grammar = Grammar::read();
     let work = || {
         let classifier = Classifier::new();
         let mut sandbox = Sandbox::new();
@@ -72,7 +73,7 @@ fn run_programs(count: u64, seed: u64, shells: &[InstalledShell], all: bool) -> 
                 return outcome;
             }
             let mut seeds = Random(seed.wrapping_add(group.wrapping_mul(0x1_0000_0001)));
-            let mut generator = ProgramGenerator::new(seeds.next());
+            let mut generator = ProgramGenerator::new(&grammar, seeds.next());
             let end = outcome.programs + PROGRAMS_OF_A_GENERATOR.min(count - first);
             while outcome.programs < end && !stopped.load(Ordering::Relaxed) {
                 let program = generator.program(|program| {
@@ -198,7 +199,8 @@ fn assert_wide(outcome: &Outcome) {
         allowed * 20 >= *programs,
         "{allowed} of {programs} programs were allowed: fewer than 5 %"
     );
-    let missing: Vec<&str> = KINDS
+    let missing: Vec<&str> = Grammar::read()
+        .kinds
         .iter()
         .map(|kind| kind.name)
         .filter(|name| !outcome.kinds.contains_key(name))

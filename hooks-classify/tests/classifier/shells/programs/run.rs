@@ -95,18 +95,6 @@ impl Sandbox {
         self.changed()
     }
 
-    /// Runs a program. Returns what it printed.
-    pub(super) fn printed(&mut self, shell: InstalledShell, given: Given, program: &str) -> String {
-        let log = self.script.path().join("log");
-        let output = fs::File::create(&log).expect("a file");
-        let errors = output.try_clone().expect("a file");
-        let mut command = self.command(shell, given, program);
-        let child = command.stdout(output).stderr(errors).spawn();
-        end(child.expect("the shell runs"));
-        self.changed();
-        String::from_utf8_lossy(&fs::read(&log).expect("a file")).into_owned()
-    }
-
     fn command(&self, shell: InstalledShell, given: Given, program: &str) -> Command {
         let mut command = installed(shell.name);
         command.args(shell.options);
