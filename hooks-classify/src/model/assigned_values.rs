@@ -68,12 +68,17 @@ impl AssignedValues {
     pub(crate) fn next_round(&self) -> Option<Self> {
         let joins = self.0.borrow();
         let found_more = !joins.varying.is_subset(&joins.joined);
-        found_more.then(|| {
-            Self(Rc::new(RefCell::new(Joins {
-                values: joins.values.clone(),
-                varying: HashSet::new(),
-                joined: &joins.joined | &joins.varying,
-            })))
-        })
+        found_more.then(|| self.known_from_now())
+    }
+
+    /// Returns the assignments for another round, in which the variables with different values have
+    /// the join of them.
+    pub(crate) fn known_from_now(&self) -> Self {
+        let joins = self.0.borrow();
+        Self(Rc::new(RefCell::new(Joins {
+            values: joins.values.clone(),
+            varying: HashSet::new(),
+            joined: &joins.joined | &joins.varying,
+        })))
     }
 }

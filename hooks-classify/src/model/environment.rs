@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::arg::{Arg, UNKNOWN};
 use super::assigned_values::AssignedValues;
+use super::possible_options::PossibleOptions;
 use super::possible_path::PossiblePath;
 use super::script::Command;
 
@@ -17,6 +18,8 @@ pub(crate) struct Environment {
     pub(crate) variables: HashMap<String, Value>,
     /// The values that the whole text assigns.
     pub(crate) assigned: AssignedValues,
+    /// Words of the whole text that an unknown word may be.
+    pub(crate) options: PossibleOptions,
     /// `true` if an earlier command may have ended the list before the next assignments.
     pub(crate) may_have_ended: bool,
     /// Variables that may be read-only: an assignment to them ends the list.
@@ -153,7 +156,6 @@ pub(crate) const INTEGER_VARIABLES: &[&str] = &[
     "ARGC",
     "JOBMAX",
     "ZSH_SUBSHELL",
-    "status",
     "CURSOR",
     "HISTNO",
     "MARK",
@@ -302,6 +304,9 @@ impl Environment {
             self.positional = None;
             self.has_unknown_positional = true;
         }
+        if let Some(text) = value.list() {
+            self.options.note(text);
+        }
         let names = self.nameref_targets(name);
         let refers = names.len() > 1;
         for name in names {
@@ -332,6 +337,9 @@ impl Environment {
 
     /// Sets the variable of a loop for one round.
     pub(crate) fn set_in_loop(&mut self, name: &str, value: Value) {
+        if let Some(text) = value.text() {
+            self.options.note(text);
+        }
         let value = self.assigned.in_loop(name, value);
         self.variables.insert(name.to_owned(), value);
     }

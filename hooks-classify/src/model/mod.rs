@@ -11,6 +11,7 @@ pub(crate) mod io;
 pub(crate) mod language;
 pub(crate) mod notation;
 pub(crate) mod parts;
+pub(crate) mod possible_options;
 pub(crate) mod possible_path;
 pub(crate) mod program_name;
 pub(crate) mod role;

@@ -35,19 +35,10 @@ impl Shells {
     /// All shells.
     pub const ALL: Self = Self(63);
 
-    /// Returns the shells that a program of this name may be, such as `bash` or `sh`; `None` if it
-    /// names no shell of a kind that is known.
+    /// Returns these shells and the others.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "bash" => Self::BASH,
-            "zsh" => Self::ZSH,
-            "ksh" | "ksh93" | "yash" => Self::KSH | Self::MKSH,
-            "mksh" => Self::MKSH,
-            "dash" | "ash" | "busybox" | "posh" => Self::DASH,
-            "sh" => Self::SH,
-            _ => return None,
-        })
+    pub const fn union(self, others: Self) -> Self {
+        Self(self.0 | others.0)
     }
 
     /// Returns `true` if one of these shells is among the others.
@@ -56,6 +47,10 @@ impl Shells {
         self.0 & others.0 != 0
     }
 
+    /// zsh in each way.
+    pub(crate) const ANY_ZSH: Self = Self(2 | 4);
+    /// Shells without brace expansion, or in which it is off.
+    pub(crate) const WITHOUT_BRACES: Self = Self(8 | 32);
     /// Shells without `[[ … ]]` and `(( … ))`: they read commands there.
     pub(crate) const WITHOUT_TESTS: Self = Self::DASH;
     /// Shells without `$[ … ]`.
@@ -68,6 +63,6 @@ impl BitOr for Shells {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        self.union(other)
     }
 }

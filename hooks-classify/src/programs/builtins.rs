@@ -3,6 +3,37 @@
 //! The interpreter has code for each of them, because a builtin changes the shell that runs it. The
 //! effects of other builtins are in their tables only.
 
+/// Options of shells with which every text means the same, or which the interpreter follows.
+pub(crate) const HARMLESS_OPTIONS: &[&str] = &[
+    "allexport",
+    "clobber",
+    "emacs",
+    "errexit",
+    "errreturn",
+    "errtrace",
+    "exec",
+    "extendedglob",
+    "functrace",
+    "glob",
+    "history",
+    "hup",
+    "ignoreeof",
+    "log",
+    "match",
+    "monitor",
+    "nomatch",
+    "notify",
+    "nullglob",
+    "unset",
+    "pipefail",
+    "privileged",
+    "promptsubst",
+    "sharehistory",
+    "verbose",
+    "vi",
+    "xtrace",
+];
+
 /// A builtin that the interpreter runs itself, or that runs in the shell itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {

@@ -36,7 +36,7 @@ mod roles;
 mod rust;
 pub(crate) mod secret_names;
 mod secrets;
-mod shell;
+pub(crate) mod shell;
 mod shell_builtins;
 mod windows;
 mod words;

@@ -100,7 +100,19 @@ pub(crate) fn output_kind(
             });
             counts && short && operands.len() <= 2
         }
-        "git" => words.starts_with(&["rev-list", "--count"]),
+        "git" => match words.as_slice() {
+            ["rev-list", "--count", ..] => true,
+            ["log", options @ ..] => {
+                let is_plain = |word: &&str| {
+                    !word.starts_with('-')
+                        || *word == "--"
+                        || is_time_format(word)
+                        || word[1..].chars().all(|c| c.is_ascii_digit())
+                };
+                options.iter().any(|word| is_time_format(word)) && options.iter().all(is_plain)
+            }
+            _ => false,
+        },
         "jq" => {
             flags_within("rceMsS")
                 && operands.first().is_some_and(|filter| {
@@ -136,8 +148,14 @@ pub(crate) fn output_kind(
             }
         }
         "awk" | "gawk" | "mawk" => {
-            matches!(input, OutputKind::Numbers | OutputKind::Counted(' ' | '\t'))
-                && matches!(words.as_slice(), ["{print $1}" | "{ print $1 }"])
+            let counted = matches!(input, OutputKind::Numbers | OutputKind::Counted(' ' | '\t'));
+            match words.as_slice() {
+                ["{print $1}" | "{ print $1 }"] => counted,
+                [program, files @ ..] => {
+                    prints_only_sums(program) && files.iter().all(|file| !file.contains('='))
+                }
+                [] => false,
+            }
         }
         "tr" => match words.as_slice() {
             ["-d", _] => input == OutputKind::Numbers,
@@ -191,6 +209,36 @@ fn prints_only_arguments(words: &[&str]) -> bool {
             .replace("\\n", "");
         rest.chars().all(|c| c.is_ascii_digit() || c == ' ')
     })
+}
+
+/// Returns `true` if an option makes `git log` print the time of each commit as a number.
+fn is_time_format(word: &str) -> bool {
+    let format = word.strip_prefix("--format=");
+    let format = format.or_else(|| word.strip_prefix("--pretty=format:"));
+    matches!(format, Some("%ct" | "%at"))
+}
+
+/// Returns `true` if each `print` of an awk program prints a number: a sum with a number, or a count
+/// of records or fields.
+fn prints_only_sums(program: &str) -> bool {
+    let is_plain = !program.starts_with('-')
+        && [
+            "printf", "getline", "OFS", "ORS", "OFMT", "CONVFMT", "print(", "@",
+        ]
+        .iter()
+        .all(|word| !program.contains(word));
+    let mut prints = program.split("print").skip(1);
+    is_plain
+        && program.contains("print")
+        && prints.all(|rest| {
+            let end = rest.find([';', '}', '\n']).unwrap_or(rest.len());
+            let printed = rest[..end].trim();
+            let name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let sum = printed
+                .split_once('+')
+                .is_some_and(|(one, other)| name(one.trim()) && other.trim() == "0");
+            rest.starts_with(' ') && (sum || matches!(printed, "NR" | "NF"))
+        })
 }
 
 /// Returns `true` if the format of a date prints only numbers.

@@ -174,6 +174,33 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     }
 }
 
+impl Shells {
+    /// Returns the shells that a program of this name may be, such as `bash` or `sh`; `None` if it
+    /// names no shell of a kind that is known.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "bash" => Self::BASH,
+            "zsh" => Self::ZSH,
+            "ksh" | "ksh93" | "yash" => Self::KSH | Self::MKSH,
+            "mksh" => Self::MKSH,
+            "dash" | "ash" | "busybox" | "posh" => Self::DASH,
+            "sh" => Self::SH,
+            _ => return None,
+        })
+    }
+}
+
+/// Returns `true` if a shell that emulates this one reads later text as before; with `-c`, if it
+/// reads that text as before.
+pub(crate) fn is_read_alike(emulated: &str, has_text: bool) -> bool {
+    match emulated {
+        "zsh" => true,
+        "sh" | "ksh" => has_text,
+        _ => false,
+    }
+}
+
 /// Returns the shells that a program may be.
 fn shells_of(program: &str) -> Shells {
     let name = program.rsplit('/').next().unwrap_or(program);

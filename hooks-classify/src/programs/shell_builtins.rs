@@ -29,13 +29,11 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         }
     }
     // Some shells evaluate a value that is printed as a number.
-    if printf
-        && let Some(format) = call.operands.first()
-        && formats_numbers(&format.arg.text)
-    {
-        for operand in &call.operands[1..] {
-            if !operand.arg.inert || operand.arg.is_known() {
-                analysis.evaluate_expression(&operand.arg);
+    if printf && let Some((format, operands)) = call.operands.split_first() {
+        let operands = operands.iter().map(|operand| &operand.arg);
+        for arg in operands_shown_as_numbers(&format.arg, operands) {
+            if !arg.inert || arg.is_known() {
+                analysis.evaluate_expression(arg);
             }
         }
     }
@@ -83,8 +81,8 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
                     analysis.fill_variable(name, &operand.arg);
                 }
             }
-            ("-f", Some(format)) if formats_numbers(&format.text) => {
-                for arg in text() {
+            ("-f", Some(format)) => {
+                for arg in operands_shown_as_numbers(format, text()) {
                     analysis.evaluate_expression(arg);
                 }
             }
@@ -177,13 +175,40 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Returns `true` if a format shows one of its arguments as a number, which some shells evaluate.
-fn formats_numbers(format: &str) -> bool {
-    format.split('%').skip(1).any(|rest| {
-        let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
-        let width = rest.len() > kind.len() && rest[..rest.len() - kind.len()].contains('*');
-        width || kind.starts_with(|c| "diouxXeEfFgGaA".contains(c))
-    })
+/// Returns the operands that a format shows as numbers, which some shells evaluate.
+fn operands_shown_as_numbers<'call>(
+    format: &Arg,
+    operands: impl Iterator<Item = &'call Arg> + Clone,
+) -> Vec<&'call Arg> {
+    let kinds = operands_of_format(&format.text);
+    // A word that may become several ones moves those behind it.
+    let moves = format.may_split || operands.clone().any(|arg| arg.may_split || arg.glob);
+    let any = !format.is_known() || format.text.contains('$') || moves;
+    let is_number = |at: usize| match any {
+        true => !format.is_known() || kinds.contains(&true),
+        false => kinds.iter().cycle().nth(at).is_some_and(|number| *number),
+    };
+    let numbered = operands.enumerate().filter(|(at, _)| is_number(*at));
+    numbered.map(|(_, arg)| arg).collect()
+}
+
+/// Returns for each operand that a format takes whether it is a number.
+fn operands_of_format(format: &str) -> Vec<bool> {
+    let mut kinds = Vec::new();
+    let mut rest = format;
+    while let Some((_, directive)) = rest.split_once('%') {
+        if let Some(after) = directive.strip_prefix('%') {
+            rest = after;
+            continue;
+        }
+        let kind =
+            directive.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'$".contains(c));
+        let modifiers = &directive[..directive.len() - kind.len()];
+        kinds.extend(modifiers.matches('*').map(|_| true));
+        kinds.push(!kind.starts_with(['s', 'b', 'q', 'Q', 'c']));
+        rest = kind;
+    }
+    kinds
 }
 
 /// Analyzes `ulimit`, of which some shells evaluate the number.

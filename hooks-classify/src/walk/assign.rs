@@ -281,6 +281,9 @@ impl Interpreter<'_> {
         if list || base != name {
             self.shell.environment.arrays.insert(base.to_owned());
         }
+        if text.is_none() {
+            self.shell.environment.options.note(&value.text);
+        }
         // The shell computes the value of an integer, or keeps the text.
         let computed = self.shell.environment.integer_variables.contains(base) && inert;
         let value = match text {

@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use super::expanded_word::{ExpandedChar, text_of};
 use crate::model::arg::UNKNOWN;
+use crate::model::shells::Shells;
 
 /// Limit of words from one word.
 const MAX_WORDS: usize = 1024;
@@ -61,6 +62,17 @@ pub(crate) struct BraceExpansion {
 pub(crate) struct UnknownBraces;
 
 impl BraceSyntax {
+    /// Returns the shells that may expand braces so.
+    pub(crate) const fn shells(self) -> Shells {
+        match self {
+            Self::Bash => Shells::BASH,
+            Self::Zsh => Shells::ANY_ZSH,
+            Self::Ksh93 => Shells::KSH,
+            Self::Mksh => Shells::MKSH,
+            Self::Literal => Shells::WITHOUT_BRACES,
+        }
+    }
+
     /// Returns `true` if a word of a list may be empty.
     pub(crate) fn keeps_empty_words(self) -> bool {
         !matches!(self, Self::Bash | Self::Literal)

@@ -8,38 +8,8 @@ use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
-use crate::programs::builtins::Builtin;
-
-/// Options of shells with which every text means the same, or which the interpreter follows.
-const HARMLESS_OPTIONS: &[&str] = &[
-    "allexport",
-    "clobber",
-    "emacs",
-    "errexit",
-    "errreturn",
-    "errtrace",
-    "exec",
-    "extendedglob",
-    "functrace",
-    "glob",
-    "history",
-    "hup",
-    "ignoreeof",
-    "log",
-    "match",
-    "monitor",
-    "nomatch",
-    "notify",
-    "nullglob",
-    "unset",
-    "pipefail",
-    "privileged",
-    "promptsubst",
-    "sharehistory",
-    "verbose",
-    "vi",
-    "xtrace",
-];
+use crate::programs::builtins::{Builtin, HARMLESS_OPTIONS};
+use crate::programs::shell::is_read_alike;
 
 /// Returns `true` if a word is a cluster of options that a letter ends.
 fn is_option_cluster(word: &Arg, last: char) -> bool {
@@ -223,12 +193,8 @@ impl Interpreter<'_> {
             .position(|arg| arg.text.starts_with('-') && arg.text.ends_with('c'))
             .and_then(|at| rest.get(at + 1));
         let shell = rest.iter().find(|arg| !arg.text.starts_with('-'));
-        let reads_alike = |shell: &&Arg| match shell.text.as_str() {
-            "zsh" => true,
-            "sh" | "ksh" => text.is_some(),
-            _ => false,
-        };
-        if let Some(other) = shell.filter(|shell| !reads_alike(shell)) {
+        let is_read_alike = |shell: &&Arg| is_read_alike(&shell.text, text.is_some());
+        if let Some(other) = shell.filter(|shell| !is_read_alike(shell)) {
             let reason = "the shell reads text as another shell does";
             self.add_finding(Effect::Code, other.span, reason);
         }
@@ -333,6 +299,9 @@ impl Interpreter<'_> {
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
             self.shell.environment.positional = Some(rest[at + 1..].to_vec());
             self.shell.environment.has_unknown_positional = false;
+            for arg in &rest[at + 1..] {
+                self.shell.environment.options.note(&arg.text);
+            }
             let paths = self.paths_of_arguments(&rest[at + 1..]);
             self.shell
                 .environment

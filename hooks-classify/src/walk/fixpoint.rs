@@ -2,7 +2,7 @@
 //!
 //! A round follows the commands in their order, and joins the environments where paths meet. In the
 //! next round, each variable to which the text assigned different values has the join of them
-//! wherever it is read. So what is known of a variable holds at any time: in a trap, after an error,
+//! wherever it is read, and an unknown word may be each option that the text passes on as data. So what is known of a variable holds at any time: in a trap, after an error,
 //! in a function that something else calls.
 
 use super::braces::OTHER_BRACES;
@@ -13,7 +13,7 @@ use crate::model::environment::{Environment, Value};
 use crate::model::io::Input;
 use crate::model::trace::Trace;
 
-/// Limit of rounds; each of them adds a variable.
+/// Limit of rounds; each of them adds a variable, or a word that may be an option.
 const MAX_ROUNDS: usize = 8;
 
 /// A trap: it may run whenever the text runs.
@@ -42,13 +42,17 @@ impl Interpreter<'_> {
 
     /// Follows a text until no round assigns further values, or one has to be confirmed.
     fn run_rounds(&mut self, text: &str) {
-        let assigned = self.shell.environment.assigned.clone();
+        let environment = &self.shell.environment;
+        let (mut assigned, mut options) =
+            (environment.assigned.clone(), environment.options.clone());
         self.run_whole(text);
-        let mut next = assigned.next_round();
         for round in 1.. {
-            let Some(assigned) = next.filter(|_| self.sink.strongest_to_ask().is_none()) else {
+            let next = (assigned.next_round(), options.next_round());
+            if matches!(next, (None, None)) || self.sink.strongest_to_ask().is_some() {
                 return;
-            };
+            }
+            assigned = next.0.unwrap_or_else(|| assigned.known_from_now());
+            options = next.1.unwrap_or_else(|| options.known_from_now());
             if round == MAX_ROUNDS {
                 self.sink.complete = false;
                 return;
@@ -56,9 +60,9 @@ impl Interpreter<'_> {
             let mut other = Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
             other.cursor.braces = self.cursor.braces;
             other.shell.environment.assigned = assigned.clone();
+            other.shell.environment.options = options.clone();
             other.run_whole(text);
             self.sink.add_findings_of(other.sink, "");
-            next = assigned.next_round();
         }
     }
 

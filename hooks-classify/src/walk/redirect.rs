@@ -120,6 +120,7 @@ impl Interpreter<'_> {
                 }
                 RedirectOperator::HereDocument | RedirectOperator::HereString => {
                     self.sink.recorder.record_here_document(&target);
+                    self.shell.environment.options.note(&target.text);
                     for word in target.path().split_whitespace().take(64) {
                         self.add_printed_path(&Arg::new(word, target.span));
                     }

@@ -5,13 +5,15 @@
 use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
 use crate::languages::powershell::is_cmdlet;
-use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
+use crate::model::arg::{Arg, UNKNOWN, display_text, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
+use crate::model::possible_options::PossibleOptions;
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::options::call::Call;
 use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
 use crate::programs::packages::{package_name, program_of_file};
@@ -44,6 +46,7 @@ impl Interpreter<'_> {
             );
             return None;
         }
+        self.note_possible_options(&args);
         let prints_paths = self.tables.prints_paths(&name.text);
         for arg in &args[1..] {
             if prints_paths || self.tables.may_read_secrets(arg.path()) {
@@ -193,6 +196,9 @@ impl Interpreter<'_> {
             let in_shell = Builtin::named(name).is_some_and(Builtin::runs_in_shell_by_table);
             let outer_runs_in_child =
                 std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
+            self.check_possible_options(args, |interpreter, args| {
+                interpreter.run_program(name, program, args, whole, input);
+            });
             let output = self.run_program(name, program, args, whole, input);
             self.shell.runs_in_child_process = outer_runs_in_child;
             return output;
@@ -213,6 +219,46 @@ impl Interpreter<'_> {
             && let Some(program) = self.tables.program(name)
         {
             self.run_program(name, program, args, whole, input);
+        }
+    }
+
+    /// Records the words that a function or a program that prints its words passes on.
+    fn note_possible_options(&self, args: &[Arg]) {
+        let environment = &self.shell.environment;
+        let (name, rest) = (args[0].text.as_str(), &args[1..]);
+        let note = |arg: &Arg| environment.options.note(&arg.text);
+        if environment.functions.contains_key(name) {
+            rest.iter().for_each(note);
+        } else if self.tables.prints_words(name)
+            && let Some(program) = self.tables.program(name)
+        {
+            let call = Call::read(name, program, rest);
+            call.operands.iter().for_each(|operand| note(&operand.arg));
+        }
+    }
+
+    /// Checks a program whose unknown words may be options that the text passes on as data.
+    fn check_possible_options(&mut self, args: &[Arg], run: impl Fn(&mut Interpreter<'_>, &[Arg])) {
+        for (at, arg) in args.iter().enumerate().skip(1) {
+            if !arg.text.starts_with(UNKNOWN) || arg.resolved_path.is_some() {
+                continue;
+            }
+            for option in self.shell.environment.options.of_unknown_word() {
+                let mut args = args.to_vec();
+                args[at] = Arg::new(&option, arg.span);
+                let strongest = self.strongest_effect_of(|inner| {
+                    inner.shell.environment.options = PossibleOptions::default();
+                    run(inner, &args);
+                });
+                if let Some(effect) = strongest {
+                    let reason = format!(
+                        "a value that is only known when it runs may be `{}`",
+                        display_text(&args[at])
+                    );
+                    self.add_finding(effect, arg.span, reason);
+                    return;
+                }
+            }
         }
     }
 

@@ -82,7 +82,11 @@ impl Interpreter<'_> {
 
     /// Splits an expanded word into words, after brace expansion.
     fn split_words(&mut self, expanded: &ExpandedWord, span: Span) -> Vec<Arg> {
-        let syntax = self.cursor.braces;
+        let shells = self.cursor.shells;
+        let syntax = match shells.intersects(self.cursor.braces.shells()) {
+            true => self.cursor.braces,
+            false => BraceSyntax::Bash,
+        };
         let braces = syntax.expand(&expanded.chars);
         if syntax == BraceSyntax::Bash && !self.sink.braces_differ {
             let same = |other: BraceSyntax| match (&braces, other.expand(&expanded.chars)) {
@@ -91,7 +95,9 @@ impl Interpreter<'_> {
                 }
                 (one, two) => one.is_err() && two.is_err(),
             };
-            self.sink.braces_differ = !OTHER_BRACES.into_iter().all(same);
+            let mut others = OTHER_BRACES.into_iter();
+            self.sink.braces_differ =
+                others.any(|other| shells.intersects(other.shells()) && !same(other));
         }
         let braces = braces.unwrap_or_else(|UnknownBraces| {
             let reason = "its braces expand to words that are not known in every shell";

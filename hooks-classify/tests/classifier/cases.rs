@@ -1,5 +1,5 @@
 //! Runs every `programs/FAMILY/PROGRAM.cases`: commands with the expected result of the tables, one
-//! per line.
+//! per line. All shells count, or those that a line `# shells: NAME …` above names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use hooks_classify::{
-    Classifier, Crud, Decision, Language, Part, ProgramEntry, TableCheck, Tables, programs,
+    Classifier, Crud, Decision, Language, Part, ProgramEntry, Shells, TableCheck, Tables, programs,
 };
 
 use crate::support::{languages, parallel};
@@ -17,6 +17,7 @@ struct Case {
     line: usize,
     want: Crud,
     ask: bool,
+    shells: Shells,
     command: String,
 }
 
@@ -42,7 +43,15 @@ fn cases() -> Vec<Case> {
         let file = path.strip_prefix(&folder).expect("a file in the folder");
         let file = file.to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("a readable file");
+        let mut shells = Shells::ALL;
         for (at, line) in text.lines().enumerate() {
+            if let Some(names) = line.strip_prefix("# shells: ") {
+                let named = names.split(' ').map(|name| {
+                    Shells::named(name).unwrap_or_else(|| panic!("`{name}` is a shell"))
+                });
+                shells = named.reduce(|one, other| one | other).expect("a shell");
+                continue;
+            }
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -61,6 +70,7 @@ fn cases() -> Vec<Case> {
                 line: at + 1,
                 want,
                 ask: label != "READ",
+                shells,
                 command: unescaped(command.trim_start()),
             });
         }
@@ -90,12 +100,12 @@ fn unescaped(text: &str) -> String {
 
 #[test]
 fn every_case_has_the_expected_class_and_decision() {
-    let classifier = Classifier::new();
     let cases = cases();
     let mut wrong = String::new();
     let mut count = 0;
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     let analyses = parallel::map(&cases, |case| {
+        let classifier = Classifier::new().with_shells(case.shells);
         classifier.analyze(&case.command).expect("a command")
     });
     for (case, analysis) in cases.iter().zip(analyses) {

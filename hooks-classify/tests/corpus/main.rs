@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use hooks_classify::{Classifier, Decision};
+use hooks_classify::{Classifier, Decision, Shells};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -50,7 +50,8 @@ pub(crate) fn share(hits: u32, all: u32) -> String {
 #[test]
 fn corpus_commands_are_never_wrongly_allowed_and_95_percent_are_right() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let classifier = Classifier::new();
+    // The shells to which agents pass commands.
+    let classifier = Classifier::new().with_shells(Shells::BASH | Shells::ZSH);
     let mut total = Score::default();
     let mut counts = page::Counts::default();
     let mut report = String::new();
@@ -134,6 +135,13 @@ fn corpus_commands_are_never_wrongly_allowed_and_95_percent_are_right() {
         "READ allowed: {}",
         share(total.allowed, total.reads)
     );
+    for (name, score) in &counts.corpora {
+        assert!(
+            score.allowed * 100 >= score.reads * 95,
+            "READ allowed in {name}: {}",
+            share(score.allowed, score.reads)
+        );
+    }
     assert!(
         total.right * 100 >= total.all * 95,
         "class right: {}",

@@ -41,6 +41,13 @@ impl Classifier {
         self
     }
 
+    /// Sets the shells that may read the command. Without it, all of them count.
+    #[must_use]
+    pub fn with_shells(mut self, shells: Shells) -> Self {
+        self.tables = self.tables.with_shells(shells);
+        self
+    }
+
     /// Returns `true` if the second stage has answered at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {

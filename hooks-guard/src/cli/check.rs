@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::{Cell, Table};
-use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
+use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method, Shells};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use super::color::has_color;
 use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Setup, agents, gate, runtime, service_listens_at};
+use super::setup::{Setup, agents, gate_for_shells, runtime, service_listens_at};
 use super::table::{class, table};
 
 #[derive(Debug, Args)]
@@ -60,8 +60,25 @@ struct DecisionArgs {
     /// The agent that sends the commands. Default: none.
     #[arg(long, value_parser = agents(), conflicts_with = "tables_only")]
     agent: Option<Agent>,
+    /// A shell that reads the commands, such as `bash`; repeatable. Default: those of the agent,
+    /// or all shells.
+    #[arg(long = "shell", value_name = "NAME", value_parser = shells, conflicts_with = "agent")]
+    shells: Vec<Shells>,
     #[command(flatten)]
     setup: Setup,
+}
+
+impl DecisionArgs {
+    /// Returns the shells that read the commands.
+    fn shells(&self) -> Shells {
+        let named = self.shells.iter().copied().reduce(Shells::union);
+        named.unwrap_or_else(|| self.agent.map_or(Shells::ALL, Agent::shells))
+    }
+}
+
+/// Parses the name of a shell.
+fn shells(name: &str) -> Result<Shells, &'static str> {
+    Shells::named(name).ok_or("no shell that the classifier knows")
 }
 
 /// Maximum number of characters of a command in the table.
@@ -164,19 +181,24 @@ impl CommandChecker {
     /// Creates a judge with the second stage of the options, or else with that of the
     /// configuration.
     fn new(judges: DecisionArgs, stage: Option<SemanticConfig>) -> Result<Self, CommandError> {
+        let shells = judges.shells();
         let (gate, is_enabled) = match judges.tables_only {
             true => {
                 let classifier = match stage {
                     Some(stage) => semantic::classifier(stage)?,
                     None => Classifier::new(),
                 };
+                let classifier = classifier.with_shells(shells);
                 (Gate::new(classifier, Policy::default()), true)
             }
             false => {
                 let mut loaded = judges.setup.load()?;
                 loaded.config.semantic = stage.or(loaded.config.semantic);
                 let listen = runtime()?.block_on(service_listens_at(&loaded));
-                (gate(&loaded, None, listen)?, loaded.config.enabled)
+                (
+                    gate_for_shells(&loaded, shells, listen)?,
+                    loaded.config.enabled,
+                )
             }
         };
         Ok(Self {
@@ -329,8 +351,10 @@ fn decision_text(decision: Decision, denied: bool, left_to_agent: bool) -> Strin
 /// configuration change it. Returns `true` if the command may run.
 pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
     let ExplainArgs { command, judges } = options;
+    let explained = Classifier::new()
+        .with_shells(judges.shells())
+        .explain(&command);
     let judge = CommandChecker::new(judges, None)?;
-    let explained = Classifier::new().explain(&command);
     let (explanation, permission) = match (explained, judge.decide(&command, None)) {
         (Ok(explanation), Ok(permission)) => (explanation, permission),
         (Err(error), _) => {

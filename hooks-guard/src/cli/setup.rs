@@ -12,7 +12,7 @@ use std::{env, io};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
-use hooks_guard::classify::Classifier;
+use hooks_guard::classify::{Classifier, Shells};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::config::{Config, ConfigWarning};
 use hooks_guard::doctor::SERVER_VARIABLES;
@@ -460,11 +460,31 @@ pub(crate) fn gate(
     secret: Option<PathBuf>,
     listen: Option<SocketAddr>,
 ) -> Result<Gate, CommandError> {
-    let classifier = match loaded.config.semantic.clone() {
+    gate_with(
+        loaded,
+        classifier(loaded)?,
+        protected(loaded, listen),
+        secret,
+    )
+}
+
+/// Returns the gate of this configuration for commands that these shells read. `listen` is the
+/// address of a service.
+pub(crate) fn gate_for_shells(
+    loaded: &LoadedConfig,
+    shells: Shells,
+    listen: Option<SocketAddr>,
+) -> Result<Gate, CommandError> {
+    let classifier = classifier(loaded)?.with_shells(shells);
+    gate_with(loaded, classifier, protected(loaded, listen), None)
+}
+
+/// Returns the classifier of this configuration.
+fn classifier(loaded: &LoadedConfig) -> Result<Classifier, CommandError> {
+    Ok(match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
-    };
-    gate_with(loaded, classifier, protected(loaded, listen), secret)
+    })
 }
 
 /// Returns the gate of this configuration without a language model, for a shell with this home

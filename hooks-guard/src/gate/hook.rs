@@ -4,6 +4,7 @@
 use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
 use crate::classify::{Classification, Classifier, CommandAnalysis};
+use crate::protocol::Agent;
 use crate::request::PermissionRequest;
 
 /// A hook that classifies requests by their effect.
@@ -60,10 +61,17 @@ impl Classify for Classifier {
             (Some(access), ..) => access.analyze(&request.command),
             (None, Some(access), _) => access.analyze(&request.command),
             (None, None, Some(call)) => call.analyze(&request.command),
-            (None, None, None) => match self.analyze_fully(&request.command, context).await {
-                Ok(found) => found,
-                Err(error) => Classification::fallback(&error.to_string()).into(),
-            },
+            (None, None, None) => {
+                let agent = request.agent.as_deref().map(str::parse::<Agent>);
+                let own = match agent {
+                    Some(Ok(agent)) => &self.clone().with_shells(agent.shells()),
+                    _ => self,
+                };
+                match own.analyze_fully(&request.command, context).await {
+                    Ok(found) => found,
+                    Err(error) => Classification::fallback(&error.to_string()).into(),
+                }
+            }
         })
     }
 }

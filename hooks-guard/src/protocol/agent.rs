@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::agents;
 use super::description::{AgentDescription, FailureRules, RegistrationFormat, UnattendedVariable};
-use crate::classify::TerminalInput;
+use crate::classify::{Shells, TerminalInput};
 
 /// A supported coding agent.
 #[non_exhaustive]
@@ -113,6 +113,13 @@ impl Agent {
     #[must_use]
     pub const fn types_into_programs(self) -> Option<TerminalInput> {
         self.description().types_into_programs
+    }
+
+    /// Returns the shells that may read a command of the agent; [`Shells::ALL`] if they are not
+    /// known.
+    #[must_use]
+    pub const fn shells(self) -> Shells {
+        self.description().shells
     }
 
     /// Returns the agent's display name.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::classify::{Crud, TerminalInput};
+use crate::classify::{Crud, Shells, TerminalInput};
 
 /// An object of JSON.
 pub(crate) type JsonObject = Map<String, Value>;
@@ -50,6 +50,8 @@ pub(crate) struct AgentDescription {
     /// Minimum of terminal input with which the agent could run commands through a tool that types
     /// into a running program without calling the hook; `None` if it has no such tool.
     pub(crate) types_into_programs: Option<TerminalInput>,
+    /// The shells that may read a command of the agent: [`Shells::ALL`] if they are not known.
+    pub(crate) shells: Shells,
     /// `true` if the directory of the hook's process is that of the agent's commands, and the input
     /// does not name it.
     pub(crate) runs_in_hook_directory: bool,

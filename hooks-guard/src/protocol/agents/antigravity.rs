@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::PROMPTING_MODES;
-use crate::classify::TerminalInput;
+use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonObject,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
@@ -50,6 +50,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: Duration::from_secs(5),
     failures: FailureRules::UNKNOWN,

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue, HookKind,
     HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
@@ -49,6 +49,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
     ],
     denies_unknown_events: false,
     types_into_programs: None,
+    shells: USERS_SHELLS,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, McpNaming,
     RegistrationFormat, ReplyFormat, ScriptRegistration, SettingsPlaces, ToolKind, ToolLocation,
@@ -74,6 +75,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
     denies_unknown_events: true,
     types_into_programs: None,
     // Commands run in the directory of the hook; the input names the root of the repository.
+    shells: Shells::ALL,
     runs_in_hook_directory: true,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {

@@ -1,6 +1,6 @@
 //! OpenAI's Codex CLI.
 
-use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
@@ -31,6 +31,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     denies_unknown_events: false,
     // `write_stdin`. Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
     types_into_programs: Some(TerminalInput::Commands),
+    shells: USERS_SHELLS,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {

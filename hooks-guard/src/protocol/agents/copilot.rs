@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI and the cloud agent.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
-use crate::classify::TerminalInput;
+use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
     HookKind, JsonObject, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat,
@@ -47,6 +47,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     denies_unknown_events: false,
     // `write_bash`.
     types_into_programs: Some(TerminalInput::Pager),
+    shells: Shells::BASH,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {

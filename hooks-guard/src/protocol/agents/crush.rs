@@ -1,6 +1,7 @@
 //! Crush. Follows the documentation and the source; not tried with a published client.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
     JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
@@ -48,6 +49,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,

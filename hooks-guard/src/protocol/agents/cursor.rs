@@ -1,6 +1,7 @@
 //! Cursor.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
@@ -50,6 +51,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::PROMPTING_MODES;
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
     HookSwitch, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
@@ -41,6 +42,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
+    shells: Shells::BASH,
     runs_in_hook_directory: false,
     // Hand-written settings count in milliseconds.
     manual_timeout: Duration::from_secs(5),

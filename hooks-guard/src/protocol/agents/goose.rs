@@ -1,6 +1,7 @@
 //! Goose. Follows the documentation; not tried with a published client.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
@@ -42,6 +43,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
     JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
@@ -42,6 +43,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: Duration::from_secs(5),
     failures: FailureRules {

@@ -1,6 +1,7 @@
 //! Kiro CLI. Follows the documentation; not tried with a published client.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, RegistrationFormat, ReplyFormat,
     SettingsPlaces, ToolKind,
@@ -29,6 +30,7 @@ pub(crate) const KIRO: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,

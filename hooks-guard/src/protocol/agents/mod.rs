@@ -24,6 +24,7 @@ mod windsurf;
 use std::time::Duration;
 
 use super::description::ToolKind;
+use crate::classify::Shells;
 
 pub(super) use antigravity::ANTIGRAVITY;
 pub(super) use claude_code::CLAUDE_CODE;
@@ -45,6 +46,10 @@ pub(super) use windsurf::WINDSURF;
 
 /// Modes of Claude Code in which it shows its prompt; other agents use the same names.
 const PROMPTING_MODES: &[&str] = &["default", "acceptEdits", "plan", "auto", "manual"];
+
+/// The shells of an agent that runs commands in the user's bash or zsh, and in bash if the user has
+/// another shell.
+const USERS_SHELLS: Shells = Shells::BASH.union(Shells::ZSH);
 
 /// Assumed timeout of hand-written settings.
 const MANUAL_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,6 +1,6 @@
 //! opencode, through a plugin that calls the binary.
 
-use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, JsonObject,
     McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
@@ -49,6 +49,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
+    shells: USERS_SHELLS,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     // By the plugin.

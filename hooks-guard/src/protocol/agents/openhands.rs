@@ -1,7 +1,7 @@
 //! OpenHands. Follows the documentation; not tried with a published client.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
-use crate::classify::TerminalInput;
+use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
     ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
@@ -37,6 +37,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,

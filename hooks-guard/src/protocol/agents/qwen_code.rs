@@ -1,6 +1,7 @@
 //! Qwen Code.
 
 use super::MANUAL_TIMEOUT;
+use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
     HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
@@ -39,6 +40,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    shells: Shells::BASH,
     runs_in_hook_directory: false,
     // Hand-written settings may count in milliseconds.
     manual_timeout: MANUAL_TIMEOUT,

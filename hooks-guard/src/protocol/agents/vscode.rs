@@ -1,7 +1,7 @@
 //! The agent in Visual Studio Code.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
-use crate::classify::TerminalInput;
+use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, McpNaming,
     RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
@@ -44,6 +44,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: Some(TerminalInput::Pager),
+    shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,
