@@ -7,6 +7,9 @@ use crate::support::random::Random;
 /// The kind of the assignments with which each program begins, until a statement replaces them.
 const FIRST: &str = "first assignment";
 
+/// The gaps of templates.
+const GAPS: &str = "nmvabLFqdgGrxceRw";
+
 /// Maximum nesting of bodies, and of words.
 const DEPTH: usize = 2;
 
@@ -181,7 +184,7 @@ impl<'a> ProgramGenerator<'a> {
             push(pieces, &rest[..at]);
             let gap = rest[at + 1..].chars().next().unwrap_or(' ');
             rest = &rest[at + 1..];
-            if !gap.is_ascii_alphabetic() {
+            if !GAPS.contains(gap) {
                 push(pieces, "@");
                 continue;
             }
