@@ -283,3 +283,31 @@ fn explain_shows_the_deciding_rule() {
     assert!(line.trim_start().starts_with("= because: "), "{line}");
     assert_eq!(status, Some(0));
 }
+
+#[test]
+fn the_agent_or_an_option_names_the_shells_that_read_a_command() {
+    let user = User::new();
+    // Shells without `[[` write a file here.
+    let command = "[[ a > b ]] && echo later";
+    for (options, status) in [
+        (&[][..], 1),
+        (&["--shell", "bash"], 0),
+        (&["--shell", "bash", "--shell", "zsh"], 0),
+        (&["--shell", "bash", "--shell", "dash"], 1),
+        (&["--shell", "sh", "--tables-only"], 1),
+        (&["--shell", "zsh", "--tables-only"], 0),
+        (&["--agent", "claude-code"], 0),
+        // Its shell is one of its own.
+        (&["--agent", "crush"], 1),
+    ] {
+        let (row, was) = user.check(options, command);
+        assert_eq!(was, status, "{options:?}: {row}");
+        let options = [&["explain"], options, &[command]].concat();
+        let explained = user.run(&options).output().unwrap();
+        assert_eq!(explained.status.code(), Some(status), "{options:?}");
+    }
+    let unknown = user.run(&["check", "--shell", "fsh", "ls"]).output();
+    let unknown = unknown.unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(err(&unknown).contains("`fsh`") || err(&unknown).contains("'fsh'"));
+}
