@@ -7,6 +7,9 @@ use crate::support::random::Random;
 /// The kind of the assignments with which each program begins, until a statement replaces them.
 const FIRST: &str = "first assignment";
 
+/// The variable that is unset at first.
+const UNSET: &str = "q";
+
 /// The gaps of templates.
 const GAPS: &str = "nmvabLFqdgGrxceRw";
 
@@ -101,24 +104,29 @@ impl<'a> ProgramGenerator<'a> {
         program
     }
 
-    /// Returns assignments of harmless texts.
+    /// Returns assignments to the variables and, in some programs, to the parameters.
     fn first_assignments(&mut self) -> Vec<Statement> {
-        let names = ROLES.iter().flat_map(|role| role.names);
-        names
-            .map(|name| {
-                self.last = name;
-                let mut text = self.usual();
-                if self.random.below(4) == 0 {
-                    text = self.literal();
-                }
-                let text = format!("{name}={text}");
-                let pieces = vec![Piece::Text(text)];
-                Statement {
-                    kind: FIRST,
-                    pieces,
-                }
-            })
-            .collect()
+        let mut texts = Vec::new();
+        for name in ROLES.iter().flat_map(|role| role.names) {
+            self.last = name;
+            texts.push(match self.random.below(4) {
+                _ if *name == UNSET => format!("unset {name}"),
+                0 => format!("{name}={}", self.literal()),
+                _ => format!("{name}={}", self.usual()),
+            });
+        }
+        self.last = ROLES[0].names[0];
+        match self.random.below(4) {
+            0 => texts.push(format!("set -- {}", self.usual())),
+            1 => texts.push(format!("set -- {} {}", self.usual(), self.literal())),
+            _ => {}
+        }
+        let pieces = texts.into_iter().map(|text| vec![Piece::Text(text)]);
+        let statements = pieces.map(|pieces| Statement {
+            kind: FIRST,
+            pieces,
+        });
+        statements.collect()
     }
 
     fn chosen(&mut self, templates: &'a [String]) -> &'a str {
@@ -244,7 +252,7 @@ impl<'a> ProgramGenerator<'a> {
                 }
                 'n' => {
                     self.last = self.random.of(&[
-                        "a", "a", "a", "a", "b", "b", "c", "c", "o", "o", "r", "s", "u",
+                        "a", "a", "a", "a", "b", "b", "c", "c", "o", "o", "r", "s", "u", "q",
                     ]);
                     push(pieces, self.last);
                     continue;

@@ -62,6 +62,13 @@ pub(super) const ROLES: &[Role] = &[
             "-",
         ],
     },
+    // Unset at first.
+    Role {
+        names: &["q"],
+        harmless: &["echo", "''", "true"],
+        makes: &["touch"],
+        other: &["x", "'touch M'", "echo:touch", "'$a'"],
+    },
     Role {
         names: &["o"],
         harmless: &["-r", "-n", "f", "''"],
