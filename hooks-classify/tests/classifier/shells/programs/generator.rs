@@ -116,7 +116,7 @@ impl<'a> ProgramGenerator<'a> {
             });
         }
         self.last = ROLES[0].names[0];
-        match self.random.below(4) {
+        match self.random.below(3) {
             0 => texts.push(format!("set -- {}", self.usual())),
             1 => texts.push(format!("set -- {} {}", self.usual(), self.literal())),
             _ => {}
