@@ -28,7 +28,7 @@ use statement::{Statement, add_kinds, shortened, text_of};
 const SEED: u64 = 0x5eed_0006;
 
 /// Programs without `HOOKS_COMMANDS`: as many as a test of a debug build should wait for.
-const USUAL_COUNT: u64 = 1_500;
+const USUAL_COUNT: u64 = 1_000;
 
 /// Programs of which some have each kind of statement.
 const MANY: u64 = 10_000;
