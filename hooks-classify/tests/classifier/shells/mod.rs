@@ -5,6 +5,7 @@
 
 mod braces;
 mod grammar;
+mod programs;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
