@@ -17,6 +17,8 @@ use crate::support::required;
 pub(super) struct InstalledShell {
     pub(super) name: &'static str,
     options: &'static [&'static str],
+    /// `true` if Debian has no such program: it runs where it is installed.
+    optional: bool,
 }
 
 const SHELLS: &[InstalledShell] = &[
@@ -29,6 +31,11 @@ const SHELLS: &[InstalledShell] = &[
     shell("mksh", &[]),
     shell("yash", &[]),
     shell("posh", &[]),
+    // The next version of bash, under a name beside the one of the system.
+    InstalledShell {
+        optional: true,
+        ..shell("bash5.3", &[])
+    },
 ];
 
 /// A file that programs read.
@@ -38,7 +45,11 @@ const FILE: (&str, &str) = ("f", "touch M\n");
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 const fn shell(name: &'static str, options: &'static [&'static str]) -> InstalledShell {
-    InstalledShell { name, options }
+    InstalledShell {
+        name,
+        options,
+        optional: false,
+    }
 }
 
 /// Returns the installed shells, or those of them that `HOOKS_SHELLS` names.
@@ -50,7 +61,14 @@ pub(super) fn installed_shells() -> Vec<InstalledShell> {
     };
     let wanted = SHELLS.iter().filter(|shell| is_wanted(shell.name));
     wanted
-        .filter(|shell| required::has(shell.name))
+        .filter(|shell| match shell.optional {
+            true if required::find(shell.name).is_none() => {
+                println!("left out: `{}` is not installed", shell.name);
+                false
+            }
+            true => true,
+            false => required::has(shell.name),
+        })
         .copied()
         .collect()
 }
