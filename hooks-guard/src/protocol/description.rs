@@ -376,13 +376,7 @@ pub(crate) struct SettingsPlaces {
     pub(crate) user: &'static str,
     /// File in which the hook is registered, below a project.
     pub(crate) project: &'static str,
-    /// Further files and directories that decide when the agent asks, below `directory`.
-    pub(crate) user_others: &'static [&'static str],
-    /// Such files and directories of the whole machine.
-    pub(crate) machine: &'static [&'static str],
-    /// Such files and directories below a project.
-    pub(crate) project_others: &'static [&'static str],
-    /// Settings in these files that turn hooks off.
+    /// Settings that turn hooks off, in the files of [`CLIENTS`](super::client_files::CLIENTS).
     pub(crate) switches: &'static [HookSwitch],
 }
 

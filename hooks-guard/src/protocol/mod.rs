@@ -31,6 +31,7 @@
 
 mod agent;
 mod agents;
+mod client_files;
 mod description;
 mod edits;
 mod error;
@@ -52,6 +53,9 @@ pub use self::model::{
     MAX_TEXT_CHARS, ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
+#[cfg(feature = "cli")]
+pub(crate) use client_files::client;
+pub use client_files::{CLIENTS, Client, ClientFile, FilePlace, Source};
 #[cfg(any(feature = "cli", feature = "acp"))]
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]

@@ -59,14 +59,6 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
         sign: "antigravity-cli",
         user: "config/hooks.json",
         project: ".agents/hooks.json",
-        user_others: &[
-            "config/hooks.json",
-            "config",
-            "settings.json",
-            "antigravity-cli",
-        ],
-        machine: &[],
-        project_others: &[".agents/hooks.json", ".agents/plugins"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

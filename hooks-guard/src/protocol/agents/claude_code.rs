@@ -63,9 +63,6 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         user: "settings.json",
         // Not the shared settings: the binary's path is specific to one machine.
         project: ".claude/settings.local.json",
-        user_others: &["settings.json", "settings.local.json", "plugins", "hooks"],
-        machine: &["/etc/claude-code/managed-settings.json"],
-        project_others: &[".claude/settings.json", ".claude/settings.local.json"],
         switches: &[HookSwitch {
             pointer: "/disableAllHooks",
             off: true,

@@ -88,14 +88,6 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         sign: ".cline",
         user: ".cline/hooks/PreToolUse.sh",
         project: ".cline/hooks/PreToolUse.sh",
-        user_others: &[
-            ".cline/hooks",
-            ".cline/plugins",
-            ".cline/data/settings",
-            "Documents/Cline/Hooks",
-        ],
-        machine: &[],
-        project_others: &[".cline/hooks", ".cline/plugins", ".clinerules/hooks"],
         switches: &[],
     },
     registration: RegistrationFormat::Scripts(ScriptRegistration {

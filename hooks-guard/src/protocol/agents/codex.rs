@@ -44,15 +44,6 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".codex/hooks.json",
-        user_others: &[
-            "hooks.json",
-            "config.toml",
-            "requirements.toml",
-            "plugins",
-            "rules",
-        ],
-        machine: &["/etc/codex/config.toml", "/etc/codex/requirements.toml"],
-        project_others: &[".codex"],
         // They are in TOML.
         switches: &[],
     },

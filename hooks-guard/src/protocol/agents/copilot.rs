@@ -60,9 +60,6 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".github/hooks/hooks-guard.json",
-        user_others: &["hooks", "config.json", "settings.json"],
-        machine: &["/etc/github-copilot/policy.d"],
-        project_others: &[".github/hooks"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

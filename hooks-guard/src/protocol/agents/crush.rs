@@ -57,10 +57,6 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         sign: "crush",
         user: "crush/crush.json",
         project: "crush.json",
-        user_others: &["crush"],
-        machine: &[],
-        // Crush runs the files `crushrc` with its shell.
-        project_others: &["crush.json", ".crush.json", "crushrc", ".crushrc", ".crush"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

@@ -59,9 +59,6 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".cursor/hooks.json",
-        user_others: &["hooks.json", "hooks", "cli-config.json"],
-        machine: &["/etc/cursor/hooks.json"],
-        project_others: &[".cursor/hooks.json", ".cursor/hooks", ".cursor/cli.json"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

@@ -57,18 +57,6 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         sign: ".factory",
         user: ".factory/hooks.json",
         project: ".factory/hooks.json",
-        user_others: &[
-            ".factory/settings.json",
-            ".factory/settings.local.json",
-            ".factory/hooks",
-            ".factory/plugins",
-        ],
-        machine: &[],
-        project_others: &[
-            ".factory/settings.json",
-            ".factory/settings.local.json",
-            ".factory/hooks",
-        ],
         switches: &[HookSwitch {
             pointer: "/hooksDisabled",
             off: true,

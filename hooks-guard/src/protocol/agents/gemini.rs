@@ -55,9 +55,6 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         sign: "",
         user: "settings.json",
         project: ".gemini/settings.json",
-        user_others: &["settings.json", "trustedFolders.json"],
-        machine: &["/etc/gemini-cli/settings.json"],
-        project_others: &[".gemini/settings.json"],
         switches: &[HookSwitch {
             pointer: "/hooksConfig/enabled",
             off: false,

@@ -51,9 +51,6 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         sign: ".config/goose",
         user: ".agents/plugins/hooks-guard/hooks/hooks.json",
         project: ".agents/plugins/hooks-guard/hooks/hooks.json",
-        user_others: &[".agents/plugins", ".config/goose/config.yaml"],
-        machine: &[],
-        project_others: &[".agents/plugins"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

@@ -53,9 +53,6 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         sign: "",
         user: "settings.json",
         project: ".qwen/settings.json",
-        user_others: &["settings.json", "trustedFolders.json", "extensions"],
-        machine: &["/etc/qwen-code/settings.json"],
-        project_others: &[".qwen/settings.json"],
         switches: &[HookSwitch {
             pointer: "/disableAllHooks",
             off: true,

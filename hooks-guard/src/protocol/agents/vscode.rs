@@ -54,9 +54,6 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         sign: ".vscode",
         user: ".copilot/hooks/hooks-guard-vscode.json",
         project: ".github/hooks/hooks-guard-vscode.json",
-        user_others: &[".config/Code/User/settings.json", ".copilot/hooks"],
-        machine: &[],
-        project_others: &[".github/hooks", ".vscode/settings.json"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {

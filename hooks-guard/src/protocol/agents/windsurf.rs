@@ -49,9 +49,6 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".windsurf/hooks.json",
-        user_others: &["hooks.json"],
-        machine: &["/etc/windsurf/hooks.json"],
-        project_others: &[".windsurf/hooks.json"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
