@@ -6,6 +6,7 @@
 mod agents;
 mod check;
 mod environment;
+mod switches;
 
 pub use self::check::{Check, CheckError, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
@@ -17,7 +18,7 @@ use jiff::{Timestamp, ToSpan};
 
 use self::check::{mode, same};
 use crate::config::ConfigWarning;
-use crate::install::in_path;
+use crate::install::{BINARY_NAME, in_path};
 
 /// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
@@ -103,15 +104,13 @@ pub fn worst_state(checks: &[Check]) -> CheckState {
         .unwrap_or(CheckState::Ok)
 }
 
-const NAME: &str = "hooks-guard";
-
 fn binary(around: &DoctorContext<'_>) -> Check {
     let running = around.binary.display();
-    match in_path(around.path, NAME) {
+    match in_path(around.path, BINARY_NAME) {
         None => Check::new(
             "binary",
             CheckState::Warn,
-            format!("`{NAME}` is not in PATH; this is `{running}`"),
+            format!("`{BINARY_NAME}` is not in PATH; this is `{running}`"),
             "add its directory to PATH (agents call it by its full path in any case)",
         ),
         Some(found) if same(&found, around.binary) => Check::new(

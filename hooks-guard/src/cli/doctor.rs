@@ -2,6 +2,7 @@
 //! agents' settings, the running service and the trail. Out: a list of checks, each with its state
 //! and a remedy.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,12 +70,10 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
         Err(_) => (places.config_file(), None),
     };
     let workspace = match &project {
-        Some(project) => vec![project.clone()],
-        None => repository_directories(&std::env::current_dir()?),
+        Some(project) => directories_above(project, &places.home),
+        None => directories_above(&std::env::current_dir()?, &places.home),
     };
-    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-    let mut variables: Vec<String> = names.collect();
-    variables.sort();
+    let variables = variables();
     let parts = InstallationChecks {
         loaded: loaded.map_err(|error| CheckError {
             message: error.to_string(),
@@ -131,12 +130,32 @@ fn message(error: &CheckError) -> String {
     error.message.clone()
 }
 
-/// Returns a directory and the repository around it.
-fn repository_directories(directory: &Path) -> Vec<PathBuf> {
+/// Returns the environment variables of this process, sorted by name.
+fn variables() -> Vec<(String, String)> {
+    let text = |text: OsString| text.to_string_lossy().into_owned();
+    let variables = std::env::vars_os().map(|(name, value)| (text(name), text(value)));
+    let mut variables: Vec<_> = variables.collect();
+    variables.sort();
+    variables
+}
+
+/// Returns a directory and those above it, up to the repository around it. Without a repository, up
+/// to the directory below the root and the home directory.
+fn directories_above(directory: &Path, home: &Path) -> Vec<PathBuf> {
     let repository = directory.ancestors().find(|folder| is_work_tree(folder));
-    let repository = repository.filter(|folder| *folder != directory);
-    let folders = std::iter::once(directory).chain(repository);
-    folders.map(Path::to_owned).collect()
+    let mut above = Vec::new();
+    for folder in directory.ancestors() {
+        let is_above =
+            repository.is_none() && (home.starts_with(folder) || folder.parent().is_none());
+        if is_above && folder != directory {
+            break;
+        }
+        above.push(folder.to_owned());
+        if repository == Some(folder) {
+            break;
+        }
+    }
+    above
 }
 
 /// Returns an error if a program listens at the service's address although there is no key: without

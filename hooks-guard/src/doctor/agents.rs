@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext, mode, same};
 use super::environment::PROXIES;
+use super::switches;
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
-    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips,
-    document_value, entries, http_plan, is_http, mcp_pattern, others, plugin_is_installed,
-    plugin_text,
+    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips, entries,
+    http_plan, is_http, mcp_pattern, plugin_is_installed, plugin_text,
 };
 use crate::protocol::{Agent, FailureReaction};
 
@@ -222,7 +222,12 @@ fn http_checks(
         );
         Check::new(agent.name(), CheckState::Ok, what, "")
     })];
-    let is_set = |name: &str| around.variables.iter().any(|variable| variable == name);
+    let is_set = |name: &str| {
+        around
+            .variables
+            .iter()
+            .any(|(variable, _)| variable == name)
+    };
     if !is_set(TOKEN_VARIABLE) {
         checks.push(Check::new(
             agent.name(),
@@ -462,26 +467,14 @@ fn is_blocked_if_late(agent: Agent) -> bool {
 
 /// Checks other settings that decide whether the agent calls the hook.
 fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for file in others(agent, around.homes, around.project) {
-        let SettingsText::Text(text) = read(&file) else {
-            continue;
-        };
-        let shown = file.display();
-        let switches = agent.description().places.switches;
-        let json = match switches.is_empty() {
-            false => document_value(&text),
-            true => None,
-        };
-        for switch in switches {
-            let value = json.as_ref().and_then(|json| json.pointer(switch.pointer));
-            if value == Some(&Value::Bool(switch.off)) {
-                let what = format!("`{shown}` {}", switch.what);
-                checks.push(failed_check(agent, what, switch.remedy));
+    let mut checks = switches::checks(agent, around);
+    if agent == Agent::Codex {
+        for file in switches::files(agent, around) {
+            if let SettingsText::Text(text) = read(&file)
+                && file.extension().is_some_and(|end| end == "toml")
+            {
+                checks.extend(codex(&file, &text));
             }
-        }
-        if agent == Agent::Codex && file.extension().is_some_and(|end| end == "toml") {
-            checks.extend(codex(&file, &text));
         }
     }
     if agent == Agent::ClaudeCode
@@ -511,13 +504,6 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         }
     };
     let mut checks = Vec::new();
-    let features = table.get("features").and_then(toml::Value::as_table);
-    let off =
-        |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
-    if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
-        let what = format!("`{shown}` has `features.{name} = false`, so no hook is called");
-        checks.push(failed_check(Agent::Codex, what, "remove it"));
-    }
     let profiles = table.get("profiles").and_then(toml::Value::as_table);
     let profiles = profiles.into_iter().flat_map(toml::Table::values);
     let mut tables = profiles.filter_map(toml::Value::as_table).chain([&table]);

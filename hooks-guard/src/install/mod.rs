@@ -42,6 +42,9 @@ pub(crate) use plan::{HookCall, Plan, mcp_pattern};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
+/// Name of the program, by which its entries in settings are recognised.
+pub(crate) const BINARY_NAME: &str = "hooks-guard";
+
 /// Options for changing an agent's settings.
 #[derive(Clone, Debug)]
 pub struct InstallOptions {

@@ -376,25 +376,61 @@ pub(crate) struct SettingsPlaces {
     pub(crate) user: &'static str,
     /// File in which the hook is registered, below a project.
     pub(crate) project: &'static str,
-    /// Settings that turn hooks off, in the files of [`CLIENTS`](super::client_files::CLIENTS).
-    pub(crate) switches: &'static [HookSwitch],
+    /// Ways to switch the hooks off.
+    pub(crate) switches: HookSwitches,
 }
 
-/// A setting that turns an agent's hooks off.
+/// Ways to switch an agent's hooks off, beside removing the hook from its file.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct HookSwitches {
+    /// Settings, in the files of [`CLIENTS`](super::client_files::CLIENTS).
+    pub(crate) settings: &'static [HookSwitch],
+    /// Variables that switch hooks off, with any value but an empty or a negative one.
+    pub(crate) variables: &'static [&'static str],
+    /// Variables that name a further file with these settings.
+    pub(crate) file_variables: &'static [&'static str],
+}
+
+impl HookSwitches {
+    /// No way is known.
+    pub(crate) const NONE: Self = Self {
+        settings: &[],
+        variables: &[],
+        file_variables: &[],
+    };
+}
+
+/// A setting that switches an agent's hooks off.
 #[derive(Debug)]
 #[cfg_attr(
     not(feature = "cli"),
     expect(dead_code, reason = "the settings are for the command line")
 )]
 pub(crate) struct HookSwitch {
-    /// JSON pointer of the setting.
-    pub(crate) pointer: &'static str,
-    /// Value that turns hooks off.
-    pub(crate) off: bool,
-    /// What `doctor` says about a file with it.
-    pub(crate) what: &'static str,
-    /// What to do about it.
-    pub(crate) remedy: &'static str,
+    /// Path of the setting in a document of JSON or TOML; `*` is any key.
+    pub(crate) keys: &'static [&'static str],
+    /// Value that switches hooks off.
+    pub(crate) off: OffValue,
+}
+
+/// Value of a setting that switches hooks off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum OffValue {
+    /// This value.
+    Is(bool),
+    /// `true`, or a list with `hooks`: only the hooks of managed settings run. Not if the file with the
+    /// setting registers the hook.
+    ManagedOnly,
+    /// A list with the name or the command of the hook.
+    NamesHook,
 }
 
 /// How a hook is registered in a file.

@@ -60,7 +60,8 @@ pub use client_files::{CLIENTS, Client, ClientFile, FilePlace, Source};
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, JsonRegistration, McpNaming, ReplyFormat, ScriptRegistration, ToolMatcher,
+    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffValue, ReplyFormat,
+    ScriptRegistration, SettingsPlaces, ToolMatcher,
 };
 pub use events::{read, read_in};
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::PROMPTING_MODES;
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonObject,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, HookSwitches, JsonObject,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
     ToolMatcher,
 };
@@ -59,7 +59,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
         sign: "antigravity-cli",
         user: "config/hooks.json",
         project: ".agents/hooks.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         container: Some("hooks-guard"),

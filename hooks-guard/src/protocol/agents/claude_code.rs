@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue, HookKind,
-    HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher, UnattendedVariable,
+    HookSwitch, HookSwitches, JsonRegistration, OffValue, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher, UnattendedVariable,
 };
 
 pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
@@ -63,12 +63,29 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         user: "settings.json",
         // Not the shared settings: the binary's path is specific to one machine.
         project: ".claude/settings.local.json",
-        switches: &[HookSwitch {
-            pointer: "/disableAllHooks",
-            off: true,
-            what: "has `disableAllHooks`, so no hook is called",
-            remedy: "remove `disableAllHooks`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                // These two count in managed settings.
+                HookSwitch {
+                    keys: &["allowManagedHooksOnly"],
+                    off: OffValue::ManagedOnly,
+                },
+                HookSwitch {
+                    keys: &["strictPluginOnlyCustomization"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            variables: &[
+                "CLAUDE_CODE_SAFE_MODE",
+                "CLAUDE_CODE_SIMPLE",
+                "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+            ],
+            file_variables: &["CLAUDE_CODE_MANAGED_SETTINGS_PATH"],
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         fail_closed: Some(("onFailure", FieldValue::Text("block"))),

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, McpNaming,
-    RegistrationFormat, ReplyFormat, ScriptRegistration, SettingsPlaces, ToolKind, ToolLocation,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
+    HookSwitches, McpNaming, RegistrationFormat, ReplyFormat, ScriptRegistration, SettingsPlaces,
+    ToolKind, ToolLocation,
 };
 
 pub(crate) const CLINE: AgentDescription = AgentDescription {
@@ -88,7 +89,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         sign: ".cline",
         user: ".cline/hooks/PreToolUse.sh",
         project: ".cline/hooks/PreToolUse.sh",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Scripts(ScriptRegistration {
         after: "PostToolUse.sh",

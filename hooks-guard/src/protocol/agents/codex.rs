@@ -4,8 +4,8 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const CODEX: AgentDescription = AgentDescription {
@@ -44,8 +44,32 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".codex/hooks.json",
-        // They are in TOML.
-        switches: &[],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["features", "hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["features", "codex_hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["profiles", "*", "features", "hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["profiles", "*", "features", "codex_hooks"],
+                    off: OffValue::Is(false),
+                },
+                // In `requirements.toml`.
+                HookSwitch {
+                    keys: &["allow_managed_hooks_only"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

@@ -4,8 +4,8 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, JsonObject, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat,
-    SettingsPlaces, ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonObject, JsonRegistration, McpNaming, OffValue,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const COPILOT: AgentDescription = AgentDescription {
@@ -60,7 +60,19 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".github/hooks/hooks-guard.json",
-        switches: &[],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                HookSwitch {
+                    keys: &["disabledHooks"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),

@@ -2,7 +2,7 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind, HookSwitches,
     JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
     ToolMatcher,
 };
@@ -57,7 +57,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         sign: "crush",
         user: "crush/crush.json",
         project: "crush.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,

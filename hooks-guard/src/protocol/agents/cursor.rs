@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolLocation, ToolMatcher,
 };
 
 pub(crate) const CURSOR: AgentDescription = AgentDescription {
@@ -59,7 +59,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".cursor/hooks.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),

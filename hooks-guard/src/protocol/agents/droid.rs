@@ -3,8 +3,8 @@
 use super::MANUAL_TIMEOUT;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, HookSwitch,
-    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, McpNaming, OffValue, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const DROID: AgentDescription = AgentDescription {
@@ -57,12 +57,28 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         sign: ".factory",
         user: ".factory/hooks.json",
         project: ".factory/hooks.json",
-        switches: &[HookSwitch {
-            pointer: "/hooksDisabled",
-            off: true,
-            what: "has `hooksDisabled`, so no hook is called",
-            remedy: "remove `hooksDisabled`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["hooksDisabled"],
+                    off: OffValue::Is(true),
+                },
+                HookSwitch {
+                    keys: &["hooks", "hooksDisabled"],
+                    off: OffValue::Is(true),
+                },
+                // In the settings of an organization.
+                HookSwitch {
+                    keys: &["general", "allowManagedHooksOnly"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            variables: &[],
+            file_variables: &[
+                "FACTORY_RUNTIME_SETTINGS_PATH",
+                "FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH",
+            ],
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         // The events are at the top of `hooks.json`.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::PROMPTING_MODES;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookSwitch, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookSwitch, HookSwitches, JsonRegistration, McpNaming, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const GEMINI: AgentDescription = AgentDescription {
@@ -50,17 +50,29 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         invalid_output: FailureReaction::Continues,
     },
     places: SettingsPlaces {
-        directory: ".gemini",
-        variable: None,
-        sign: "",
-        user: "settings.json",
+        // The variable replaces the home directory.
+        directory: "",
+        variable: Some("GEMINI_CLI_HOME"),
+        sign: ".gemini",
+        user: ".gemini/settings.json",
         project: ".gemini/settings.json",
-        switches: &[HookSwitch {
-            pointer: "/hooksConfig/enabled",
-            off: false,
-            what: "disables hooks",
-            remedy: "remove `hooksConfig.enabled`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["hooksConfig", "enabled"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["hooksConfig", "disabled"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            variables: &[],
+            file_variables: &[
+                "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+                "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+            ],
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

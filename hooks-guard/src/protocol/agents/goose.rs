@@ -2,7 +2,7 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind, HookSwitches,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
@@ -51,7 +51,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         sign: ".config/goose",
         user: ".agents/plugins/hooks-guard/hooks/hooks.json",
         project: ".agents/plugins/hooks-guard/hooks/hooks.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         fail_closed: Some(("on_failure", FieldValue::Text("block"))),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
-    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
 };
 
 pub(crate) const GROK: AgentDescription = AgentDescription {
@@ -55,7 +55,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".grok/hooks/hooks-guard.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[

@@ -2,8 +2,8 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, RegistrationFormat, ReplyFormat,
-    SettingsPlaces, ToolKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitches, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind,
 };
 
 pub(crate) const KIRO: AgentDescription = AgentDescription {
@@ -38,7 +38,7 @@ pub(crate) const KIRO: AgentDescription = AgentDescription {
         sign: "",
         user: "agents",
         project: ".kiro/agents",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::ByHand(HOW),
     notes: &[],

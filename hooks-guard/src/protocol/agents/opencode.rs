@@ -2,8 +2,8 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, JsonObject,
-    McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookSwitches,
+    JsonObject, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
 };
 
 pub(crate) const OPENCODE: AgentDescription = AgentDescription {
@@ -63,7 +63,10 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
         sign: "opencode",
         user: "opencode/plugins/hooks-guard.js",
         project: ".opencode/plugins/hooks-guard.js",
-        switches: &[],
+        switches: HookSwitches {
+            variables: &["OPENCODE_PURE"],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Plugin,
     notes: &["Restart opencode: it reads plugins when it starts."],

@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
-    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitches, JsonRegistration,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
@@ -46,7 +46,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".openhands/hooks.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[

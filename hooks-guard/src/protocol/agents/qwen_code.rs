@@ -3,8 +3,8 @@
 use super::MANUAL_TIMEOUT;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
@@ -53,12 +53,28 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         sign: "",
         user: "settings.json",
         project: ".qwen/settings.json",
-        switches: &[HookSwitch {
-            pointer: "/disableAllHooks",
-            off: true,
-            what: "has `disableAllHooks`, so no hook is called",
-            remedy: "remove `disableAllHooks`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                // Versions before 0.24.
+                HookSwitch {
+                    keys: &["hooksConfig", "enabled"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["hooksConfig", "disabled"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            variables: &["QWEN_CODE_SAFE_MODE"],
+            file_variables: &[
+                "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+                "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
+            ],
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

@@ -3,8 +3,9 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, McpNaming,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitch, HookSwitches,
+    JsonRegistration, McpNaming, OffValue, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
 };
 
 pub(crate) const VSCODE: AgentDescription = AgentDescription {
@@ -54,7 +55,13 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         sign: ".vscode",
         user: ".copilot/hooks/hooks-guard-vscode.json",
         project: ".github/hooks/hooks-guard-vscode.json",
-        switches: &[],
+        switches: HookSwitches {
+            settings: &[HookSwitch {
+                keys: &["chat.useHooks"],
+                off: OffValue::Is(false),
+            }],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,

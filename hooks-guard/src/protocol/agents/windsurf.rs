@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind, HookSwitches,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
     ToolMatcher,
 };
@@ -49,7 +49,7 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".windsurf/hooks.json",
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,
