@@ -11,6 +11,7 @@ mod switches;
 pub use self::check::{Check, CheckError, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -19,6 +20,7 @@ use jiff::{Timestamp, ToSpan};
 use self::check::{mode, same};
 use crate::config::ConfigWarning;
 use crate::install::{BINARY_NAME, in_path};
+use crate::protocol::Agent;
 
 /// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
@@ -92,6 +94,14 @@ pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check>
     checks.extend(configuration(service));
     checks.push(clock(around.now, newest));
     checks
+}
+
+/// Returns the reasons for which an agent would run without the guard if it was started with these
+/// arguments: the hook is not registered as `install` registers it, or a setting, a variable or an
+/// argument switches it off. The result is empty if there is none.
+#[must_use]
+pub fn unguarded(agent: Agent, around: &DoctorContext<'_>, arguments: &[OsString]) -> Vec<Check> {
+    agents::unguarded(agent, around, arguments)
 }
 
 /// Returns the worst state of the checks; `Ok` if there are none.

@@ -1,6 +1,7 @@
 //! Checks the agents. In: the places of their settings. Out: whether each agent calls the hook, and
 //! what it does if the hook fails.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -73,6 +74,30 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             format!("{} is installed but does not call the hook", agent.title()),
             &format!("run `hooks-guard install {agent}`"),
         ));
+    }
+    checks
+}
+
+/// Returns the reasons for which an agent would run without the guard if it was started with these
+/// arguments; empty if it calls the hook as `install` registers it.
+pub(super) fn unguarded(
+    agent: Agent,
+    around: &DoctorContext<'_>,
+    arguments: &[OsString],
+) -> Vec<Check> {
+    if let Some(how) = agent.description().by_hand() {
+        let what = format!("the hooks of {} cannot be checked", agent.title());
+        return vec![failed_check(agent, what, how)];
+    }
+    let mut checks = of(agent, around);
+    checks.extend(switches::check_arguments(agent, arguments));
+    let is_registered = checks.iter().any(|check| check.state == CheckState::Ok);
+    // A changed entry is a warning of `doctor`.
+    checks.retain(|check| check.state == CheckState::Bad || !is_registered);
+    if !is_registered && checks.is_empty() {
+        let what = format!("{} does not call the hook", agent.title());
+        let remedy = format!("run `hooks-guard install {agent}`");
+        checks.push(failed_check(agent, what, &remedy));
     }
     checks
 }

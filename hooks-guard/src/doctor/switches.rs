@@ -3,6 +3,7 @@
 //! file and key.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
 use crate::install::{BINARY_NAME, document_value, others};
-use crate::protocol::{Agent, HookSwitch, OffValue};
+use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
 
 /// Maximum number of files of one directory of settings that are read.
 const MAX_FILES: usize = 200;
@@ -37,6 +38,57 @@ pub(super) fn checks(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             &format!("unset `{name}`"),
         )
     }));
+    checks
+}
+
+/// Returns a check for each argument with which the agent would not call the hook.
+pub(super) fn check_arguments(agent: Agent, arguments: &[OsString]) -> Vec<Check> {
+    let switches = &agent.description().places.switches;
+    let arguments = arguments.iter().map(|argument| argument.to_string_lossy());
+    // Text after `--` is a prompt.
+    let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
+    let check = |text: &str| {
+        let what = format!("with `{text}`, {} does not call the hook", agent.title());
+        Check::new(
+            agent.name(),
+            CheckState::Bad,
+            what,
+            &format!("remove `{text}`"),
+        )
+    };
+    let mut checks = Vec::new();
+    for (at, argument) in arguments.iter().enumerate() {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) if name.starts_with('-') => (name, value),
+            _ => (
+                &**argument,
+                arguments.get(at + 1).map_or("", |next| &**next),
+            ),
+        };
+        for off in switches.arguments {
+            match *off {
+                OffArgument::Flag(option) if name == option => checks.push(check(option)),
+                OffArgument::Value(option, off) if name == option && value == off => {
+                    checks.push(check(&format!("{option} {off}")));
+                }
+                OffArgument::Without(option, needed)
+                    if name == option && !value.split(',').any(|one| one.trim() == needed) =>
+                {
+                    checks.push(check(&format!("{option} {value}")));
+                }
+                OffArgument::Text(text) if argument.replace(' ', "").contains(text) => {
+                    checks.push(check(argument));
+                }
+                OffArgument::Settings(option) if name == option => {
+                    checks.extend(match value.trim_start().starts_with('{') {
+                        true => check_text(agent, option, value, false, switches.settings),
+                        false => check_file(agent, Path::new(value), switches.settings),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
     checks
 }
 
@@ -78,19 +130,31 @@ fn check_file(agent: Agent, file: &Path, switches: &[HookSwitch]) -> Vec<Check> 
     let text = files::read(file)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
-    let Some(text) = text.filter(|_| !switches.is_empty()) else {
-        return Vec::new();
-    };
-    let shown = file.display();
+    let is_toml = file.extension().is_some_and(|end| end == "toml");
+    match text {
+        Some(text) if !switches.is_empty() => {
+            check_text(agent, &file.to_string_lossy(), &text, is_toml, switches)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Checks a document of settings, which is shown as `shown`.
+fn check_text(
+    agent: Agent,
+    shown: &str,
+    text: &str,
+    is_toml: bool,
+    switches: &[HookSwitch],
+) -> Vec<Check> {
     let check =
         |what: String, remedy: &str| Check::new(agent.name(), CheckState::Bad, what, remedy);
-    let is_toml = file.extension().is_some_and(|end| end == "toml");
     let document = match is_toml {
         true => text
             .parse::<toml::Table>()
             .ok()
             .and_then(|table| serde_json::to_value(table).ok()),
-        false => document_value(&text),
+        false => document_value(text),
     };
     let Some(document) = document else {
         // An agent may read more than this parser.

@@ -24,6 +24,12 @@ pub(crate) struct AgentDescription {
     pub(crate) aliases: &'static [&'static str],
     /// Name for display.
     pub(crate) title: &'static str,
+    /// Name of its program in the search path.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "programs are started by the command line")
+    )]
+    pub(crate) program: &'static str,
     /// Versions that were tried with the guard; empty if the description comes from documentation.
     pub(crate) tested_versions: &'static [&'static str],
     /// How the input names the event.
@@ -391,8 +397,12 @@ pub(crate) struct HookSwitches {
     pub(crate) settings: &'static [HookSwitch],
     /// Variables that switch hooks off, with any value but an empty or a negative one.
     pub(crate) variables: &'static [&'static str],
+    /// Arguments of the client.
+    pub(crate) arguments: &'static [OffArgument],
     /// Variables that name a further file with these settings.
     pub(crate) file_variables: &'static [&'static str],
+    /// What an administrator can set so that a project does not switch the hooks off: a sentence.
+    pub(crate) managed: Option<&'static str>,
 }
 
 impl HookSwitches {
@@ -400,7 +410,9 @@ impl HookSwitches {
     pub(crate) const NONE: Self = Self {
         settings: &[],
         variables: &[],
+        arguments: &[],
         file_variables: &[],
+        managed: None,
     };
 }
 
@@ -415,6 +427,25 @@ pub(crate) struct HookSwitch {
     pub(crate) keys: &'static [&'static str],
     /// Value that switches hooks off.
     pub(crate) off: OffValue,
+}
+
+/// An argument with which a client starts without the hooks of its user.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum OffArgument {
+    /// This option, with any value.
+    Flag(&'static str),
+    /// This option with this value.
+    Value(&'static str, &'static str),
+    /// This option with a list of values that lacks this one.
+    Without(&'static str, &'static str),
+    /// Any argument with this text, without regard to spaces.
+    Text(&'static str),
+    /// This option with a document of settings, or the path of one.
+    Settings(&'static str),
 }
 
 /// Value of a setting that switches hooks off.

@@ -60,7 +60,7 @@ pub use client_files::{CLIENTS, Client, ClientFile, FilePlace, Source};
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffValue, ReplyFormat,
+    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue, ReplyFormat,
     ScriptRegistration, SettingsPlaces, ToolMatcher,
 };
 pub use events::{read, read_in};

@@ -14,6 +14,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
     name: "antigravity",
     aliases: &["agy"],
     title: "Antigravity",
+    program: "agy",
     tested_versions: &[],
     input: EventNaming {
         unnamed: event_by_fields,

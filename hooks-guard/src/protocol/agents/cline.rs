@@ -5,14 +5,15 @@ use std::time::Duration;
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
-    HookSwitches, McpNaming, RegistrationFormat, ReplyFormat, ScriptRegistration, SettingsPlaces,
-    ToolKind, ToolLocation,
+    HookSwitches, McpNaming, OffArgument, RegistrationFormat, ReplyFormat, ScriptRegistration,
+    SettingsPlaces, ToolKind, ToolLocation,
 };
 
 pub(crate) const CLINE: AgentDescription = AgentDescription {
     name: "cline",
     aliases: &[],
     title: "Cline",
+    program: "cline",
     tested_versions: &["3.0.65"],
     input: EventNaming {
         fields: &["hookName"],
@@ -89,7 +90,10 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         sign: ".cline",
         user: ".cline/hooks/PreToolUse.sh",
         project: ".cline/hooks/PreToolUse.sh",
-        switches: HookSwitches::NONE,
+        switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--config")],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Scripts(ScriptRegistration {
         after: "PostToolUse.sh",

@@ -4,14 +4,15 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffValue, RegistrationFormat,
-    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffArgument, OffValue,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const CODEX: AgentDescription = AgentDescription {
     name: "codex",
     aliases: &[],
     title: "Codex",
+    program: "codex",
     tested_versions: &["0.169.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -45,6 +46,12 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         user: "hooks.json",
         project: ".codex/hooks.json",
         switches: HookSwitches {
+            arguments: &[
+                OffArgument::Flag("--ignore-user-config"),
+                OffArgument::Value("--disable", "hooks"),
+                OffArgument::Value("--disable", "codex_hooks"),
+                OffArgument::Text("hooks=false"),
+            ],
             settings: &[
                 HookSwitch {
                     keys: &["features", "hooks"],
@@ -68,6 +75,10 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
                     off: OffValue::ManagedOnly,
                 },
             ],
+            managed: Some(
+                "By its documentation, `[features]` with `hooks = true` in `/etc/codex/requirements.toml` \
+                 pins the hooks for all projects.",
+            ),
             ..HookSwitches::NONE
         },
     },

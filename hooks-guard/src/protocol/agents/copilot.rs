@@ -4,14 +4,15 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, HookSwitches, JsonObject, JsonRegistration, McpNaming, OffValue,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonObject, JsonRegistration, McpNaming, OffArgument,
+    OffValue, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const COPILOT: AgentDescription = AgentDescription {
     name: "copilot",
     aliases: &[],
     title: "Copilot CLI",
+    program: "copilot",
     tested_versions: &["1.0.102"],
     input: EventNaming {
         unnamed: event_by_fields,
@@ -61,6 +62,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         user: "hooks/hooks-guard.json",
         project: ".github/hooks/hooks-guard.json",
         switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--config-dir")],
             settings: &[
                 HookSwitch {
                     keys: &["disableAllHooks"],

@@ -11,6 +11,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
     name: "crush",
     aliases: &[],
     title: "Crush",
+    program: "crush",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event"],

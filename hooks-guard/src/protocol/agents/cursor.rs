@@ -11,6 +11,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     name: "cursor",
     aliases: &[],
     title: "Cursor",
+    program: "cursor-agent",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[

@@ -11,6 +11,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
     name: "droid",
     aliases: &[],
     title: "Factory Droid",
+    program: "droid",
     tested_versions: &["0.215.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -74,10 +75,12 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
                 },
             ],
             variables: &[],
+            arguments: &[],
             file_variables: &[
                 "FACTORY_RUNTIME_SETTINGS_PATH",
                 "FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH",
             ],
+            managed: None,
         },
     },
     registration: RegistrationFormat::Json(JsonRegistration {

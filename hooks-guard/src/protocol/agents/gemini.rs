@@ -13,6 +13,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     name: "gemini",
     aliases: &[],
     title: "Gemini CLI",
+    program: "gemini",
     tested_versions: &["0.61.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -68,10 +69,15 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
                 },
             ],
             variables: &[],
+            arguments: &[],
             file_variables: &[
                 "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
                 "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
             ],
+            managed: Some(
+                "The setting `hooksConfig.enabled` of `/etc/gemini-cli/settings.json` overrides the one of a \
+                 project, but the list `hooksConfig.disabled` of a trusted project still counts.",
+            ),
         },
     },
     registration: RegistrationFormat::Json(JsonRegistration {

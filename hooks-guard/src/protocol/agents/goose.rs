@@ -10,6 +10,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     name: "goose",
     aliases: &[],
     title: "Goose",
+    program: "goose",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event"],

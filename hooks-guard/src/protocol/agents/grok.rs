@@ -12,6 +12,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
     name: "grok",
     aliases: &[],
     title: "Grok CLI",
+    program: "grok",
     tested_versions: &["1.0.41"],
     input: EventNaming::COMMON,
     events: &[

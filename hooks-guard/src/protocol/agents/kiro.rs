@@ -10,6 +10,7 @@ pub(crate) const KIRO: AgentDescription = AgentDescription {
     name: "kiro",
     aliases: &[],
     title: "Kiro",
+    program: "kiro-cli",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[

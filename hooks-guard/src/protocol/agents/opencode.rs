@@ -3,13 +3,15 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookSwitches,
-    JsonObject, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    JsonObject, McpNaming, OffArgument, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolLocation,
 };
 
 pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     name: "opencode",
     aliases: &[],
     title: "opencode",
+    program: "opencode",
     tested_versions: &["1.18.33"],
     input: EventNaming {
         fields: &["hook"],
@@ -64,6 +66,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
         user: "opencode/plugins/hooks-guard.js",
         project: ".opencode/plugins/hooks-guard.js",
         switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--pure")],
             variables: &["OPENCODE_PURE"],
             ..HookSwitches::NONE
         },

@@ -11,6 +11,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
     name: "openhands",
     aliases: &[],
     title: "OpenHands",
+    program: "openhands",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event_type"],

@@ -3,14 +3,15 @@
 use super::MANUAL_TIMEOUT;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffValue, RegistrationFormat,
-    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffArgument, OffValue,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
     name: "qwen-code",
     aliases: &["qwen"],
     title: "Qwen Code",
+    program: "qwen",
     tested_versions: &["0.24.4"],
     input: EventNaming::COMMON,
     events: &[
@@ -54,6 +55,10 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         user: "settings.json",
         project: ".qwen/settings.json",
         switches: HookSwitches {
+            arguments: &[
+                OffArgument::Flag("--safe-mode"),
+                OffArgument::Flag("--bare"),
+            ],
             settings: &[
                 HookSwitch {
                     keys: &["disableAllHooks"],
@@ -74,6 +79,10 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
                 "QWEN_CODE_SYSTEM_SETTINGS_PATH",
                 "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
             ],
+            managed: Some(
+                "The setting `disableAllHooks` of `/etc/qwen-code/settings.json` overrides the one of a \
+                 project.",
+            ),
         },
     },
     registration: RegistrationFormat::Json(JsonRegistration {

@@ -12,6 +12,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     name: "vscode",
     aliases: &[],
     title: "VS Code",
+    program: "code",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[

@@ -14,6 +14,7 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
     name: "windsurf",
     aliases: &["cascade"],
     title: "Windsurf",
+    program: "windsurf",
     tested_versions: &[],
     input: EventNaming {
         fields: &["agent_action_name"],
