@@ -222,3 +222,68 @@ fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
         OffValue::NamesHook => texts.any(|text| text.contains(BINARY_NAME)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
+
+    /// Returns a setting with the value that switches hooks off, as the book shows it.
+    fn setting(switch: &HookSwitch) -> String {
+        let key = switch.keys.join(".");
+        match switch.off {
+            OffValue::Is(value) => format!("`{key}`: `{value}`"),
+            OffValue::ManagedOnly => format!("`{key}` in managed settings"),
+            OffValue::NamesHook => format!("`{key}` with the hook"),
+        }
+    }
+
+    fn argument(argument: &OffArgument) -> String {
+        match argument {
+            OffArgument::Flag(option) => format!("`{option}`"),
+            OffArgument::Value(option, value) => format!("`{option} {value}`"),
+            OffArgument::Without(option, value) => format!("`{option}` without `{value}`"),
+            OffArgument::Text(text) => format!("text with `{text}`"),
+            OffArgument::Settings(option) => format!("`{option}` with such a setting"),
+        }
+    }
+
+    /// Returns the row of an agent in the book's table.
+    fn row(agent: Agent) -> String {
+        let switches = &agent.description().places.switches;
+        let column = |texts: Vec<String>| match texts.is_empty() {
+            true => "none known".to_owned(),
+            false => texts.join(", "),
+        };
+        let code = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("`{name}`")).collect()
+        };
+        let place = &agent.description().places;
+        let moves: Vec<&str> = place
+            .variable
+            .iter()
+            .chain(switches.file_variables)
+            .copied()
+            .collect();
+        format!(
+            "| {} | {} | {} | {} | {} |",
+            agent.title(),
+            column(switches.settings.iter().map(setting).collect()),
+            column(code(switches.variables)),
+            column(switches.arguments.iter().map(argument).collect()),
+            column(code(&moves)),
+        )
+    }
+
+    #[test]
+    fn the_page_lists_what_switches_hooks_off() {
+        let page = include_str!("../../../docs/agents.md");
+        let rows: Vec<String> = Agent::ALL.into_iter().map(row).collect();
+        for row in &rows {
+            assert!(
+                page.contains(row),
+                "docs/agents.md lacks a row of\n{}",
+                rows.join("\n")
+            );
+        }
+    }
+}

@@ -200,7 +200,7 @@ pub const CLIENTS: &[Client] = &[
             project(".github/copilot/settings.json").seen(Source::Run("1.0.102")),
             project(".github/copilot/settings.local.json").seen(Source::Run("1.0.102")),
             project(".github/copilot/"),
-            project(".github/hooks/").seen(Source::Run("1.0.102")),
+            project(".github/hooks/"),
             project(".github/agents/").seen(Source::Code("1.0.102")),
             project(".github/extensions/").seen(Source::Code("1.0.102")),
             // In a trusted folder.
@@ -232,9 +232,9 @@ pub const CLIENTS: &[Client] = &[
         agent: Some(Agent::OpenCode),
         source: Source::Documentation,
         files: &[
-            project("opencode.json").seen(Source::Run("1.18.33")),
-            project("opencode.jsonc"),
-            project(".opencode/").seen(Source::Run("1.18.33")),
+            project("opencode.json").seen(Source::Code("1.18.33")),
+            project("opencode.jsonc").seen(Source::Code("1.18.33")),
+            project(".opencode/").seen(Source::Code("1.18.33")),
             user(".config/opencode/").seen(Source::Run("1.18.33")),
             machine("/etc/opencode/"),
         ],
@@ -261,7 +261,7 @@ pub const CLIENTS: &[Client] = &[
         agent: Some(Agent::Droid),
         source: Source::Code("0.215.0"),
         files: &[
-            both(".factory/hooks.json").seen(Source::Run("0.225.0")),
+            both(".factory/hooks.json").seen(Source::Run("0.225")),
             both(".factory/settings.json"),
             both(".factory/settings.local.json"),
             both(".factory/config.json").seen(Source::Documentation),

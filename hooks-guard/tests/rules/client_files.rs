@@ -7,7 +7,7 @@ use hooks_guard::classify::{Classifier, Decision};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
 use hooks_guard::places::Places;
-use hooks_guard::protocol::{Agent, CLIENTS, FilePlace, HookEvent, read};
+use hooks_guard::protocol::{Agent, CLIENTS, FilePlace, HookEvent, Source, read};
 use hooks_guard::rules::{Preset, Protected, RuleBook};
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::{Value, json};
@@ -429,5 +429,48 @@ fn each_client_is_in_the_table_once_and_its_sources_name_versions() {
             );
             assert!(!file.path.contains(".."), "{}", file.path);
         }
+    }
+}
+
+/// Returns the rows of the book's table: one for each client and source.
+fn rows() -> Vec<String> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for client in CLIENTS {
+        for file in client.files {
+            let source = match file.source.unwrap_or(client.source) {
+                Source::Run(version) => format!("{version} was run"),
+                Source::Code(version) => format!("code of {version}"),
+                Source::Documentation => "documentation".to_owned(),
+            };
+            let path = match file.place {
+                FilePlace::Project => format!("`./{}`", file.path),
+                FilePlace::User => format!("`~/{}`", file.path),
+                FilePlace::Both | FilePlace::Machine => format!("`{}`", file.path),
+            };
+            let start = format!("| {} | {source} | ", client.title);
+            match rows.iter_mut().find(|(other, _)| *other == start) {
+                Some((_, paths)) => {
+                    paths.push_str(", ");
+                    paths.push_str(&path);
+                }
+                None => rows.push((start, path)),
+            }
+        }
+    }
+    rows.into_iter()
+        .map(|(start, paths)| format!("{start}{paths} |"))
+        .collect()
+}
+
+#[test]
+fn the_page_lists_each_file_with_its_source() {
+    let page = include_str!("../../../docs/agents.md");
+    let rows = rows();
+    for row in &rows {
+        assert!(
+            page.contains(row),
+            "docs/agents.md lacks a row of\n{}",
+            rows.join("\n")
+        );
     }
 }
