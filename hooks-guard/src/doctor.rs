@@ -6,10 +6,12 @@
 mod agents;
 mod check;
 mod environment;
+mod switches;
 
 pub use self::check::{Check, CheckError, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
@@ -17,7 +19,8 @@ use jiff::{Timestamp, ToSpan};
 
 use self::check::{mode, same};
 use crate::config::ConfigWarning;
-use crate::install::in_path;
+use crate::install::{BINARY_NAME, in_path};
+use crate::protocol::Agent;
 
 /// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
@@ -93,6 +96,14 @@ pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check>
     checks
 }
 
+/// Returns the reasons for which an agent would run without the guard if it was started with these
+/// arguments: the hook is not registered as `install` registers it, or a setting, a variable or an
+/// argument switches it off. The result is empty if there is none.
+#[must_use]
+pub fn unguarded(agent: Agent, around: &DoctorContext<'_>, arguments: &[OsString]) -> Vec<Check> {
+    agents::unguarded(agent, around, arguments)
+}
+
 /// Returns the worst state of the checks; `Ok` if there are none.
 #[must_use]
 pub fn worst_state(checks: &[Check]) -> CheckState {
@@ -103,15 +114,13 @@ pub fn worst_state(checks: &[Check]) -> CheckState {
         .unwrap_or(CheckState::Ok)
 }
 
-const NAME: &str = "hooks-guard";
-
 fn binary(around: &DoctorContext<'_>) -> Check {
     let running = around.binary.display();
-    match in_path(around.path, NAME) {
+    match in_path(around.path, BINARY_NAME) {
         None => Check::new(
             "binary",
             CheckState::Warn,
-            format!("`{NAME}` is not in PATH; this is `{running}`"),
+            format!("`{BINARY_NAME}` is not in PATH; this is `{running}`"),
             "add its directory to PATH (agents call it by its full path in any case)",
         ),
         Some(found) if same(&found, around.binary) => Check::new(

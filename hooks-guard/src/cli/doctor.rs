@@ -2,7 +2,9 @@
 //! agents' settings, the running service and the trail. Out: a list of checks, each with its state
 //! and a remedy.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use hooks_guard::config::ConfigWarning;
 use hooks_guard::doctor::{
     self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
 };
+use hooks_guard::install::Homes;
 use hooks_guard::places::Places;
 use hooks_guard::repository::is_work_tree;
 use hooks_guard::rules::{Mistake, Rules, RulesError, Trust};
@@ -46,35 +49,18 @@ struct InstallationChecks {
 }
 
 pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
-    let places = places()?;
-    let homes = homes(&places);
     let project = options.project.map(std::path::absolute).transpose()?;
-    let binary = std::env::current_exe()?;
     let loaded = options.setup.load();
-    let (private, settings) = match &loaded {
-        Ok(loaded) => (loaded.private_files(), loaded.settings_files()),
-        // If the configuration cannot be read, check the files at their default places.
-        Err(_) => (
-            vec![places.database_file()],
-            vec![
-                places.config_file(),
-                places.rules_file(),
-                places.trust_file(),
-            ],
-        ),
-    };
-    let service = options.setup.service_address();
-    let (config, trail) = match &loaded {
-        Ok(loaded) => loaded.for_hook(),
-        Err(_) => (places.config_file(), None),
-    };
     let workspace = match &project {
-        Some(project) => vec![project.clone()],
-        None => repository_directories(&std::env::current_dir()?),
+        Some(project) => directories_above(project, &places()?.home),
+        None => directories_above(&std::env::current_dir()?, &places()?.home),
     };
-    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-    let mut variables: Vec<String> = names.collect();
-    variables.sort();
+    let found = Surroundings::read(
+        &options.setup,
+        loaded.as_ref().ok(),
+        project.clone(),
+        workspace,
+    )?;
     let parts = InstallationChecks {
         loaded: loaded.map_err(|error| CheckError {
             message: error.to_string(),
@@ -83,26 +69,9 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
                 _ => None,
             },
         }),
-        project: project.clone(),
+        project,
     };
-    let path = std::env::var_os("PATH");
-    let checks = doctor::examine(
-        &DoctorContext {
-            homes: &homes,
-            project: project.as_deref(),
-            workspace: &workspace,
-            binary: &binary,
-            config: &config,
-            database: trail.as_deref(),
-            service,
-            variables: &variables,
-            path: path.as_deref(),
-            private: &private,
-            settings: &settings,
-            now: Timestamp::now(),
-        },
-        &parts,
-    );
+    let checks = doctor::examine(&found.context(), &parts);
     let mut out = io::stdout().lock();
     if options.json {
         serde_json::to_writer_pretty(&mut out, &checks)?;
@@ -127,16 +96,110 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     Ok(doctor::worst_state(&checks) != CheckState::Bad)
 }
 
+/// The places that `doctor` and `run` examine.
+pub(crate) struct Surroundings {
+    homes: Homes,
+    project: Option<PathBuf>,
+    workspace: Vec<PathBuf>,
+    binary: PathBuf,
+    config: PathBuf,
+    database: Option<String>,
+    service: SocketAddr,
+    variables: Vec<(String, String)>,
+    path: Option<OsString>,
+    private: Vec<PathBuf>,
+    settings: Vec<PathBuf>,
+}
+
+impl Surroundings {
+    /// Returns the places of this user and process. If the configuration cannot be read, its files
+    /// are those at their default places.
+    pub(crate) fn read(
+        setup: &Setup,
+        loaded: Option<&LoadedConfig>,
+        project: Option<PathBuf>,
+        workspace: Vec<PathBuf>,
+    ) -> Result<Self, CommandError> {
+        let places = places()?;
+        let (private, settings) = match loaded {
+            Some(loaded) => (loaded.private_files(), loaded.settings_files()),
+            None => (
+                vec![places.database_file()],
+                vec![
+                    places.config_file(),
+                    places.rules_file(),
+                    places.trust_file(),
+                ],
+            ),
+        };
+        let (config, database) = match loaded {
+            Some(loaded) => loaded.for_hook(),
+            None => (places.config_file(), None),
+        };
+        Ok(Self {
+            homes: homes(&places),
+            project,
+            workspace,
+            binary: std::env::current_exe()?,
+            config,
+            database,
+            service: setup.service_address(),
+            variables: variables(),
+            path: std::env::var_os("PATH"),
+            private,
+            settings,
+        })
+    }
+
+    /// Returns the places for the checks, at the current time.
+    pub(crate) fn context(&self) -> DoctorContext<'_> {
+        DoctorContext {
+            homes: &self.homes,
+            project: self.project.as_deref(),
+            workspace: &self.workspace,
+            binary: &self.binary,
+            config: &self.config,
+            database: self.database.as_deref(),
+            service: self.service,
+            variables: &self.variables,
+            path: self.path.as_deref(),
+            private: &self.private,
+            settings: &self.settings,
+            now: Timestamp::now(),
+        }
+    }
+}
+
 fn message(error: &CheckError) -> String {
     error.message.clone()
 }
 
-/// Returns a directory and the repository around it.
-fn repository_directories(directory: &Path) -> Vec<PathBuf> {
+/// Returns the environment variables of this process, sorted by name.
+fn variables() -> Vec<(String, String)> {
+    let text = |text: OsString| text.to_string_lossy().into_owned();
+    let variables = std::env::vars_os().map(|(name, value)| (text(name), text(value)));
+    let mut variables: Vec<_> = variables.collect();
+    variables.sort();
+    variables
+}
+
+/// Returns a directory and those above it, up to the repository around it. Without a repository, up
+/// to the directory below the root and the home directory.
+pub(crate) fn directories_above(directory: &Path, home: &Path) -> Vec<PathBuf> {
     let repository = directory.ancestors().find(|folder| is_work_tree(folder));
-    let repository = repository.filter(|folder| *folder != directory);
-    let folders = std::iter::once(directory).chain(repository);
-    folders.map(Path::to_owned).collect()
+    let mut above = Vec::new();
+    for folder in directory.ancestors() {
+        let is_above =
+            repository.is_none() && (home.starts_with(folder) || folder.parent().is_none());
+        if is_above && folder != directory {
+            break;
+        }
+        above.push(folder.to_owned());
+        if repository == Some(folder) {
+            break;
+        }
+    }
+    above
 }
 
 /// Returns an error if a program listens at the service's address although there is no key: without

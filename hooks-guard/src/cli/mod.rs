@@ -23,6 +23,7 @@ mod presets;
 mod questions;
 mod report;
 mod rules;
+mod run;
 mod semantic;
 mod serve;
 mod setup;
@@ -107,6 +108,14 @@ enum CliCommand {
     /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
     /// protect.
     Doctor(doctor::DoctorArgs),
+    /// Starts an agent if it calls the hook, and refuses otherwise.
+    ///
+    /// Checks that the hook is registered as `install` registers it, and that no file of the user, the
+    /// machine, the current directory and those above it, no variable and no argument switches it
+    /// off. A refusal names each file and key on standard error.
+    ///
+    /// Exit status: that of the agent, or 3 if it is not started.
+    Run(run::RunArgs),
     /// Suggests rules, and writes presets of rules to your rules file.
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -162,6 +171,10 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Install(options) => install::install(options),
         CliCommand::Token(options) => token::token(options),
         CliCommand::Doctor(options) => doctor::doctor(options),
+        CliCommand::Run(options) => match run::run(options) {
+            Ok(status) => return ExitCode::from(status),
+            Err(error) => Err(error),
+        },
         CliCommand::Rules(RulesCommand::Preset(options)) => presets::preset(options),
         CliCommand::TestRules(options) => rules::test(options),
         CliCommand::Rules(RulesCommand::Suggest(options)) => suggest::suggest(options),

@@ -1,18 +1,19 @@
 //! Checks the agents. In: the places of their settings. Out: whether each agent calls the hook, and
 //! what it does if the hook fails.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext, mode, same};
 use super::environment::PROXIES;
+use super::switches;
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
-    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips,
-    document_value, entries, http_plan, is_http, mcp_pattern, others, plugin_is_installed,
-    plugin_text,
+    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips, entries,
+    http_plan, is_http, mcp_pattern, plugin_is_installed, plugin_text,
 };
 use crate::protocol::{Agent, FailureReaction};
 
@@ -73,6 +74,30 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             format!("{} is installed but does not call the hook", agent.title()),
             &format!("run `hooks-guard install {agent}`"),
         ));
+    }
+    checks
+}
+
+/// Returns the reasons for which an agent would run without the guard if it was started with these
+/// arguments; empty if it calls the hook as `install` registers it.
+pub(super) fn unguarded(
+    agent: Agent,
+    around: &DoctorContext<'_>,
+    arguments: &[OsString],
+) -> Vec<Check> {
+    if let Some(how) = agent.description().by_hand() {
+        let what = format!("the hooks of {} cannot be checked", agent.title());
+        return vec![failed_check(agent, what, how)];
+    }
+    let mut checks = of(agent, around);
+    checks.extend(switches::check_arguments(agent, arguments));
+    let is_registered = checks.iter().any(|check| check.state == CheckState::Ok);
+    // A changed entry is a warning of `doctor`.
+    checks.retain(|check| check.state == CheckState::Bad || !is_registered);
+    if !is_registered && checks.is_empty() {
+        let what = format!("{} does not call the hook", agent.title());
+        let remedy = format!("run `hooks-guard install {agent}`");
+        checks.push(failed_check(agent, what, &remedy));
     }
     checks
 }
@@ -222,7 +247,12 @@ fn http_checks(
         );
         Check::new(agent.name(), CheckState::Ok, what, "")
     })];
-    let is_set = |name: &str| around.variables.iter().any(|variable| variable == name);
+    let is_set = |name: &str| {
+        around
+            .variables
+            .iter()
+            .any(|(variable, _)| variable == name)
+    };
     if !is_set(TOKEN_VARIABLE) {
         checks.push(Check::new(
             agent.name(),
@@ -462,26 +492,14 @@ fn is_blocked_if_late(agent: Agent) -> bool {
 
 /// Checks other settings that decide whether the agent calls the hook.
 fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for file in others(agent, around.homes, around.project) {
-        let SettingsText::Text(text) = read(&file) else {
-            continue;
-        };
-        let shown = file.display();
-        let switches = agent.description().places.switches;
-        let json = match switches.is_empty() {
-            false => document_value(&text),
-            true => None,
-        };
-        for switch in switches {
-            let value = json.as_ref().and_then(|json| json.pointer(switch.pointer));
-            if value == Some(&Value::Bool(switch.off)) {
-                let what = format!("`{shown}` {}", switch.what);
-                checks.push(failed_check(agent, what, switch.remedy));
+    let mut checks = switches::checks(agent, around);
+    if agent == Agent::Codex {
+        for file in switches::files(agent, around) {
+            if let SettingsText::Text(text) = read(&file)
+                && file.extension().is_some_and(|end| end == "toml")
+            {
+                checks.extend(codex(&file, &text));
             }
-        }
-        if agent == Agent::Codex && file.extension().is_some_and(|end| end == "toml") {
-            checks.extend(codex(&file, &text));
         }
     }
     if agent == Agent::ClaudeCode
@@ -511,13 +529,6 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         }
     };
     let mut checks = Vec::new();
-    let features = table.get("features").and_then(toml::Value::as_table);
-    let off =
-        |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
-    if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
-        let what = format!("`{shown}` has `features.{name} = false`, so no hook is called");
-        checks.push(failed_check(Agent::Codex, what, "remove it"));
-    }
     let profiles = table.get("profiles").and_then(toml::Value::as_table);
     let profiles = profiles.into_iter().flat_map(toml::Table::values);
     let mut tables = profiles.filter_map(toml::Value::as_table).chain([&table]);

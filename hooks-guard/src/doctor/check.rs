@@ -85,8 +85,8 @@ pub struct DoctorContext<'a> {
     pub homes: &'a Homes,
     /// The project, if one is examined.
     pub project: Option<&'a Path>,
-    /// Directories whose settings may set variables for an agent: the project, or the current
-    /// directory and the repository around it.
+    /// Directories whose settings an agent may read: the project, or the current directory and those
+    /// above it, up to the repository around it.
     pub workspace: &'a [PathBuf],
     /// The running binary.
     pub binary: &'a Path,
@@ -96,8 +96,8 @@ pub struct DoctorContext<'a> {
     pub database: Option<&'a str>,
     /// Address at which clients reach the service.
     pub service: SocketAddr,
-    /// Names of the environment variables.
-    pub variables: &'a [String],
+    /// The environment variables, with their values.
+    pub variables: &'a [(String, String)],
     /// The search path, `PATH`.
     pub path: Option<&'a OsStr>,
     /// Files that only their owner may read: the database and the key.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
 use crate::install::{TOKEN_VARIABLE, document_value};
-use crate::protocol::Agent;
+use crate::protocol::{Agent, SettingsPlaces};
 
 /// Effect of a variable on the guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ enum VariableEffect {
     Folders,
     /// Moves the settings of an agent, and so its hooks.
     Agent,
+    /// Switches the hooks of an agent off.
+    Switch,
     /// Loads code into every started program, including the hook.
     Code,
     /// Decides which programs the commands of an agent run.
@@ -56,16 +58,27 @@ fn effect(name: &str) -> Option<VariableEffect> {
         name if SERVER_VARIABLES.contains(&name) => VariableEffect::Guard,
         name if name.starts_with("HOOKS_GUARD") => VariableEffect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => VariableEffect::Folders,
-        "CLAUDE_CONFIG_DIR"
-        | "CODEX_HOME"
-        | "COPILOT_HOME"
-        | "OPENCODE_CONFIG"
-        | "OPENCODE_CONFIG_DIR" => VariableEffect::Agent,
+        "OPENCODE_CONFIG" | "OPENCODE_CONFIG_DIR" => VariableEffect::Agent,
+        name if agents_have(|places| places.switches.variables.contains(&name)) => {
+            VariableEffect::Switch
+        }
+        name if agents_have(|places| {
+            places.variable == Some(name) || places.switches.file_variables.contains(&name)
+        }) =>
+        {
+            VariableEffect::Agent
+        }
         "BASH_ENV" | "ENV" | "NODE_OPTIONS" => VariableEffect::Code,
         name if name.starts_with("LD_") || name.starts_with("DYLD_") => VariableEffect::Code,
         "PATH" | "SHELL" => VariableEffect::Programs,
         _ => return None,
     })
+}
+
+/// Returns `true` if the description of an agent's settings meets a condition.
+fn agents_have(condition: impl Fn(&SettingsPlaces) -> bool) -> bool {
+    let mut agents = Agent::ALL.into_iter();
+    agents.any(|agent| condition(&agent.description().places))
 }
 
 pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
@@ -79,7 +92,9 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
         (Agent::ClaudeCode, "settings.json", VariableFormat::Claude),
         (Agent::Codex, "config.toml", VariableFormat::Codex),
         (Agent::Codex, ".env", VariableFormat::Lines),
-        (Agent::Gemini, ".env", VariableFormat::Lines),
+        (Agent::Gemini, ".gemini/.env", VariableFormat::Lines),
+        (Agent::QwenCode, ".env", VariableFormat::Lines),
+        (Agent::QwenCode, "settings.json", VariableFormat::Claude),
     ]
     .map(|(agent, name, format)| (around.homes.directory(agent).join(name), format));
     checks.extend(
@@ -90,7 +105,7 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
         around
             .variables
             .iter()
-            .filter_map(|name| check_process_variable(name)),
+            .filter_map(|(name, _)| check_process_variable(name)),
     );
     if checks.is_empty() {
         let what = "no variable redirects the guard or its agents";
@@ -115,13 +130,15 @@ enum VariableFormat {
 }
 
 /// Returns the files of a project that set variables for an agent or for the shell that starts it.
-fn project_files(folder: &Path) -> [(PathBuf, VariableFormat); 7] {
+fn project_files(folder: &Path) -> [(PathBuf, VariableFormat); 9] {
     [
         (".claude/settings.json", VariableFormat::Claude),
         (".claude/settings.local.json", VariableFormat::Claude),
         (".codex/config.toml", VariableFormat::Codex),
         (".vscode/settings.json", VariableFormat::VsCode),
         (".gemini/.env", VariableFormat::Lines),
+        (".qwen/.env", VariableFormat::Lines),
+        (".qwen/settings.json", VariableFormat::Claude),
         (".env", VariableFormat::Lines),
         (".envrc", VariableFormat::Lines),
     ]
@@ -192,6 +209,7 @@ fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Chec
         let state = match (effect, is_project) {
             (VariableEffect::Programs | VariableEffect::Proxy, true) => CheckState::Warn,
             (_, true) => CheckState::Bad,
+            (VariableEffect::Switch, false) => CheckState::Bad,
             (VariableEffect::Guard | VariableEffect::Code | VariableEffect::Token, false) => {
                 CheckState::Warn
             }
@@ -219,6 +237,7 @@ fn effect_text(effect: VariableEffect) -> &'static str {
         }
         VariableEffect::Folders => "hooks ignore it, but `~` in a command means another directory",
         VariableEffect::Agent => "the agent reads other settings, without the hook",
+        VariableEffect::Switch => "the agent does not call the hook",
         VariableEffect::Code => {
             "it loads code into every program that the agent starts, including the \
              hook"

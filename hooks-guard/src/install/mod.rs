@@ -40,7 +40,11 @@ pub(crate) use places::others;
 pub use places::{Homes, SettingsScope, settings_files};
 pub(crate) use plan::{HookCall, Plan, mcp_pattern};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
-pub(crate) use version::{claude_ignores_lateness, in_path};
+pub(crate) use version::claude_ignores_lateness;
+pub use version::in_path;
+
+/// Name of the program, by which its entries in settings are recognised.
+pub(crate) const BINARY_NAME: &str = "hooks-guard";
 
 /// Options for changing an agent's settings.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::Agent;
+use crate::protocol::{Agent, FilePlace, client};
 
 /// The settings to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,16 @@ impl Homes {
         }
     }
 
+    /// Returns a file of an agent's user settings, named from the home directory.
+    fn file(&self, agent: Agent, path: &str) -> PathBuf {
+        let directory = agent.description().places.directory;
+        let inside = Path::new(path).strip_prefix(directory);
+        match inside {
+            Ok(inside) => self.directory(agent).join(inside),
+            Err(_) => self.home.join(path),
+        }
+    }
+
     /// Returns a directory that exists if the user has the agent.
     pub(crate) fn sign(&self, agent: Agent) -> PathBuf {
         below(&self.directory(agent), agent.description().places.sign)
@@ -86,11 +96,11 @@ fn below(directory: &Path, path: &str) -> PathBuf {
 }
 
 /// Returns every path at which an agent's settings can be, existing or not: files and directories.
-/// Their content decides when the agent asks.
+/// Their content decides when the agent asks. The built-in protections protect the files of a project
+/// in every folder, so they need them only for a project whose links they follow.
 #[must_use]
 pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
-    // Claude Code's own list of permissions and trusted projects.
-    let mut files = vec![homes.home.join(".claude.json")];
+    let mut files = Vec::new();
     let scopes = SettingsScope::all(project);
     for agent in Agent::ALL {
         files.extend(scopes.iter().map(|scope| homes.settings(agent, scope)));
@@ -102,15 +112,23 @@ pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-/// Returns further places of an agent's settings.
+/// Returns the places of an agent's settings by the table of [`CLIENTS`](crate::protocol::CLIENTS),
+/// except those that are patterns.
 pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
-    let places = &agent.description().places;
-    let directory = homes.directory(agent);
-    let user = places.user_others.iter().map(|path| directory.join(path));
-    let machine = places.machine.iter().map(PathBuf::from);
-    let project = places
-        .project_others
-        .iter()
-        .filter_map(|path| Some(project?.join(path)));
-    user.chain(machine).chain(project).collect()
+    let files = client(agent).map_or(&[][..], |client| client.files);
+    let named = files.iter().filter(|file| !file.path.contains('*'));
+    let mut paths = Vec::new();
+    for file in named {
+        let path = file.trimmed_path();
+        if file.place == FilePlace::Machine {
+            paths.push(PathBuf::from(path));
+        }
+        if file.place.is_of_user() {
+            paths.push(homes.file(agent, path));
+        }
+        if file.place.is_in_project() {
+            paths.extend(project.map(|project| project.join(path)));
+        }
+    }
+    paths
 }

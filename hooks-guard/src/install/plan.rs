@@ -108,14 +108,37 @@ fn entry(
 
 /// Returns steps left to the user and notes, one sentence each.
 pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
-    if agent == Agent::ClaudeCode {
-        let late = claude_ignores_lateness(path)
+    let mut notes: Vec<String> = match agent {
+        Agent::ClaudeCode => claude_ignores_lateness(path)
             .map(|late| format!("{late}; update it to 2.1.295 or later."))
-            .or_else(|| claude_is_unknown(path).then(|| CLAUDE_UNKNOWN.to_owned()));
-        return late.into_iter().collect();
-    }
-    let notes = agent.description().notes.iter();
-    notes.map(|&text| text.to_owned()).collect()
+            .or_else(|| claude_is_unknown(path).then(|| CLAUDE_UNKNOWN.to_owned()))
+            .into_iter()
+            .collect(),
+        _ => {
+            let notes = agent.description().notes.iter();
+            notes.map(|&text| text.to_owned()).collect()
+        }
+    };
+    notes.extend(open_switches(agent));
+    notes
+}
+
+/// Returns what still switches the hook off after an installation, if something does.
+fn open_switches(agent: Agent) -> Option<String> {
+    let switches = &agent.description().places.switches;
+    let (kind, name) = match (switches.settings.first(), switches.variables.first()) {
+        (Some(setting), _) => ("setting", setting.keys.join(".")),
+        (None, Some(variable)) => ("variable", (*variable).to_owned()),
+        (None, None) => return None,
+    };
+    let managed = switches
+        .managed
+        .map_or_else(String::new, |text| format!(" {text}"));
+    Some(format!(
+        "The {kind} `{name}` can still switch the hook off, in a project, too; start {} with \
+         `hooks-guard run {agent}`, which refuses then.{managed}",
+        agent.title()
+    ))
 }
 
 /// Note if the version of Claude Code cannot be read.

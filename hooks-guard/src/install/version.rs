@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::protocol::Agent;
+
 /// First version of Claude Code that denies a tool call if the hook fails or is late.
 const BLOCKS_FROM: [u64; 3] = [2, 1, 295];
 
 /// Returns the version of the Claude Code that a shell with this `PATH` would run.
 fn claude(path: Option<&OsStr>) -> Option<[u64; 3]> {
-    let program = fs::canonicalize(in_path(path, "claude")?).ok()?;
+    let program = fs::canonicalize(in_path(path, Agent::ClaudeCode.program())?).ok()?;
     // A native installation is a file named after its version.
     if let Some(version) = program.file_name()?.to_str().and_then(parse) {
         return Some(version);
@@ -42,7 +44,7 @@ fn parse(version: &str) -> Option<[u64; 3]> {
 
 /// Returns `true` if a shell with this `PATH` would run a Claude Code whose version cannot be read.
 pub(super) fn claude_is_unknown(path: Option<&OsStr>) -> bool {
-    in_path(path, "claude").is_some() && claude(path).is_none()
+    in_path(path, Agent::ClaudeCode.program()).is_some() && claude(path).is_none()
 }
 
 /// Returns a sentence if the Claude Code that a shell with this `PATH` would run executes the tool
@@ -53,8 +55,10 @@ pub(crate) fn claude_ignores_lateness(path: Option<&OsStr>) -> Option<String> {
         .then(|| format!("Claude Code {major}.{minor}.{patch} runs the tool if the hook times out"))
 }
 
-/// Returns the program with this name that a shell with this `PATH` would run.
-pub(crate) fn in_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
+/// Returns the program with this name that a shell with this `PATH` would run. Relative directories of
+/// `PATH` are skipped.
+#[must_use]
+pub fn in_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
     let directories = std::env::split_paths(path?).filter(|directory| directory.is_absolute());
     directories
         .map(|directory| directory.join(name))

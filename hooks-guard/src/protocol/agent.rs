@@ -128,6 +128,13 @@ impl Agent {
         self.description().title
     }
 
+    /// Returns the name of the agent's program in the search path.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub const fn program(self) -> &'static str {
+        self.description().program
+    }
+
     /// Returns the versions of the agent that were tried with the guard; empty if the guard follows
     /// the agent's documentation.
     #[must_use]

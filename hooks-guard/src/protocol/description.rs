@@ -24,6 +24,12 @@ pub(crate) struct AgentDescription {
     pub(crate) aliases: &'static [&'static str],
     /// Name for display.
     pub(crate) title: &'static str,
+    /// Name of its program in the search path.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "programs are started by the command line")
+    )]
+    pub(crate) program: &'static str,
     /// Versions that were tried with the guard; empty if the description comes from documentation.
     pub(crate) tested_versions: &'static [&'static str],
     /// How the input names the event.
@@ -378,31 +384,86 @@ pub(crate) struct SettingsPlaces {
     pub(crate) user: &'static str,
     /// File in which the hook is registered, below a project.
     pub(crate) project: &'static str,
-    /// Further files and directories that decide when the agent asks, below `directory`.
-    pub(crate) user_others: &'static [&'static str],
-    /// Such files and directories of the whole machine.
-    pub(crate) machine: &'static [&'static str],
-    /// Such files and directories below a project.
-    pub(crate) project_others: &'static [&'static str],
-    /// Settings in these files that turn hooks off.
-    pub(crate) switches: &'static [HookSwitch],
+    /// Ways to switch the hooks off.
+    pub(crate) switches: HookSwitches,
 }
 
-/// A setting that turns an agent's hooks off.
+/// Ways to switch an agent's hooks off, beside removing the hook from its file.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct HookSwitches {
+    /// Settings, in the files of [`CLIENTS`](super::client_files::CLIENTS).
+    pub(crate) settings: &'static [HookSwitch],
+    /// Variables that switch hooks off, with any value but an empty or a negative one.
+    pub(crate) variables: &'static [&'static str],
+    /// Arguments of the client.
+    pub(crate) arguments: &'static [OffArgument],
+    /// Variables that name a further file with these settings.
+    pub(crate) file_variables: &'static [&'static str],
+    /// What an administrator can set so that a project does not switch the hooks off: a sentence.
+    pub(crate) managed: Option<&'static str>,
+}
+
+impl HookSwitches {
+    /// No way is known.
+    pub(crate) const NONE: Self = Self {
+        settings: &[],
+        variables: &[],
+        arguments: &[],
+        file_variables: &[],
+        managed: None,
+    };
+}
+
+/// A setting that switches an agent's hooks off.
 #[derive(Debug)]
 #[cfg_attr(
     not(feature = "cli"),
     expect(dead_code, reason = "the settings are for the command line")
 )]
 pub(crate) struct HookSwitch {
-    /// JSON pointer of the setting.
-    pub(crate) pointer: &'static str,
-    /// Value that turns hooks off.
-    pub(crate) off: bool,
-    /// What `doctor` says about a file with it.
-    pub(crate) what: &'static str,
-    /// What to do about it.
-    pub(crate) remedy: &'static str,
+    /// Path of the setting in a document of JSON or TOML; `*` is any key.
+    pub(crate) keys: &'static [&'static str],
+    /// Value that switches hooks off.
+    pub(crate) off: OffValue,
+}
+
+/// An argument with which a client starts without the hooks of its user.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum OffArgument {
+    /// This option, with any value.
+    Flag(&'static str),
+    /// This option with this value.
+    Value(&'static str, &'static str),
+    /// This option with a list of values that lacks this one.
+    Without(&'static str, &'static str),
+    /// Any argument with this text, without regard to spaces.
+    Text(&'static str),
+    /// This option with a document of settings, or the path of one.
+    Settings(&'static str),
+}
+
+/// Value of a setting that switches hooks off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum OffValue {
+    /// This value.
+    Is(bool),
+    /// `true`, or a list with `hooks`: only the hooks of managed settings run. Not if the file with the
+    /// setting registers the hook.
+    ManagedOnly,
+    /// A list with the name or the command of the hook.
+    NamesHook,
 }
 
 /// How a hook is registered in a file.

@@ -31,6 +31,7 @@
 
 mod agent;
 mod agents;
+mod client_files;
 mod description;
 mod edits;
 mod error;
@@ -52,11 +53,15 @@ pub use self::model::{
     MAX_TEXT_CHARS, ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
+#[cfg(feature = "cli")]
+pub(crate) use client_files::client;
+pub use client_files::{CLIENTS, Client, ClientFile, FilePlace, Source};
 #[cfg(any(feature = "cli", feature = "acp"))]
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, JsonRegistration, McpNaming, ReplyFormat, ScriptRegistration, ToolMatcher,
+    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue, ReplyFormat,
+    ScriptRegistration, SettingsPlaces, ToolMatcher,
 };
 pub use events::{read, read_in};
 #[doc(hidden)]

@@ -5,6 +5,7 @@ mod approve;
 mod changes;
 mod flood;
 mod presets;
+mod run;
 mod suggest;
 mod tables;
 mod token;

@@ -1,5 +1,7 @@
 //! Tests `doctor` in temporary home directories.
 
+mod switches;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -50,8 +52,15 @@ struct Home {
     private: Vec<PathBuf>,
     settings: Vec<PathBuf>,
     workspace: Vec<PathBuf>,
-    variables: Vec<String>,
+    variables: Vec<(String, String)>,
+    project: Option<PathBuf>,
     found: Found,
+}
+
+/// Returns variables with a value.
+fn set(names: &[&str]) -> Vec<(String, String)> {
+    let pair = |name: &&str| ((*name).to_owned(), "1".to_owned());
+    names.iter().map(pair).collect()
 }
 
 fn now() -> Timestamp {
@@ -82,6 +91,7 @@ impl Home {
             settings: Vec::new(),
             workspace: vec![directory.path().join("project")],
             variables: Vec::new(),
+            project: None,
             found: Found {
                 daemon: Ok(Some(daemon)),
                 audit: Ok(Some(audit)),
@@ -111,7 +121,7 @@ impl Home {
     fn examine(&self) -> Vec<Check> {
         let around = DoctorContext {
             homes: &self.homes,
-            project: None,
+            project: self.project.as_deref(),
             workspace: &self.workspace,
             binary: &self.binary,
             config: Path::new("/srv/ada/.config/hooks-guard/config.toml"),
@@ -303,7 +313,7 @@ fn agent_settings_that_disable_hooks_are_bad() {
         1,
     );
     fs::write(&file, off).unwrap();
-    home.assert("gemini", CheckState::Bad, "disables hooks");
+    home.assert("gemini", CheckState::Bad, "`hooksConfig.enabled`");
 }
 
 /// Codex silently skips hooks that its user has not trusted; `install` trusts them.
@@ -635,9 +645,9 @@ fn variables_that_only_restrict_or_inform_are_not_reported() {
 #[test]
 fn variables_set_by_the_user_are_a_warning() {
     let mut home = Home::new();
-    home.variables = vec!["HOME".into(), "PATH".into(), "XDG_CONFIG_HOME".into()];
+    home.variables = set(&["HOME", "PATH", "XDG_CONFIG_HOME"]);
     home.assert("environment", CheckState::Ok, "no variable");
-    home.variables = vec!["HOOKS_GUARD_CONFIG".into()];
+    home.variables = set(&["HOOKS_GUARD_CONFIG"]);
     home.assert("environment", CheckState::Warn, "hooks ignore it");
     home.variables.clear();
     fs::create_dir_all(home.below(".claude")).unwrap();
@@ -695,10 +705,10 @@ fn hooks_over_http_are_checked() {
         CheckState::Warn,
         "`HOOKS_GUARD_AGENT_TOKEN` is not set",
     );
-    home.variables = vec!["HOOKS_GUARD_AGENT_TOKEN".into()];
+    home.variables = set(&["HOOKS_GUARD_AGENT_TOKEN"]);
     home.assert("claude-code", CheckState::Ok, "calls the hook over HTTP");
     home.assert("environment", CheckState::Ok, "no variable redirects");
-    home.variables.push("HTTP_PROXY".into());
+    home.variables.extend(set(&["HTTP_PROXY"]));
     home.assert("claude-code", CheckState::Warn, "`HTTP_PROXY` is set");
     home.variables.pop();
     // The project sends the hooks to a program of the project.

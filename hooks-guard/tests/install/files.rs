@@ -337,7 +337,13 @@ fn installing_for_claude_code_checks_its_version() {
     let bin = home.path().join("bin");
     fs::create_dir_all(&bin).unwrap();
     let claude = bin.join("claude");
-    let remaining_steps = |home: &Home| home.install(Agent::ClaudeCode).to_do.join(" ");
+    // The last note is about what can still switch the hook off.
+    let remaining_steps = |home: &Home| {
+        let mut steps = home.install(Agent::ClaudeCode).to_do;
+        let last = steps.pop().expect("a note");
+        assert!(last.contains("`hooks-guard run claude-code`"), "{last}");
+        steps.join(" ")
+    };
     home.options.path = Some(bin.into_os_string());
     assert_eq!(remaining_steps(&home), "", "Claude Code is not installed");
     fs::write(&claude, "").unwrap();

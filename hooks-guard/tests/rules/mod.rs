@@ -1,6 +1,7 @@
 //! Tests user-defined rules by rules files, commands and expected effects.
 
 mod cases;
+mod client_files;
 mod files;
 mod folders;
 mod random;

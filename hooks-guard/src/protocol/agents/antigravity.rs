@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::PROMPTING_MODES;
 use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonObject,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, HookSwitches, JsonObject,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
     ToolMatcher,
 };
@@ -14,6 +14,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
     name: "antigravity",
     aliases: &["agy"],
     title: "Antigravity",
+    program: "agy",
     tested_versions: &[],
     input: EventNaming {
         unnamed: event_by_fields,
@@ -60,15 +61,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
         sign: "antigravity-cli",
         user: "config/hooks.json",
         project: ".agents/hooks.json",
-        user_others: &[
-            "config/hooks.json",
-            "config",
-            "settings.json",
-            "antigravity-cli",
-        ],
-        machine: &[],
-        project_others: &[".agents/hooks.json", ".agents/plugins"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         container: Some("hooks-guard"),

@@ -3,14 +3,15 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue, HookKind,
-    HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher, UnattendedVariable,
+    HookSwitch, HookSwitches, JsonRegistration, OffArgument, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher, UnattendedVariable,
 };
 
 pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
     name: "claude-code",
     aliases: &["claude"],
     title: "Claude Code",
+    program: "claude",
     tested_versions: &["2.1.332", "2.1.197"],
     input: EventNaming::COMMON,
     // All tools are matched: an unknown tool may have a `command`, too.
@@ -64,15 +65,39 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         user: "settings.json",
         // Not the shared settings: the binary's path is specific to one machine.
         project: ".claude/settings.local.json",
-        user_others: &["settings.json", "settings.local.json", "plugins", "hooks"],
-        machine: &["/etc/claude-code/managed-settings.json"],
-        project_others: &[".claude/settings.json", ".claude/settings.local.json"],
-        switches: &[HookSwitch {
-            pointer: "/disableAllHooks",
-            off: true,
-            what: "has `disableAllHooks`, so no hook is called",
-            remedy: "remove `disableAllHooks`",
-        }],
+        switches: HookSwitches {
+            arguments: &[
+                OffArgument::Flag("--safe-mode"),
+                OffArgument::Flag("--bare"),
+                OffArgument::Without("--setting-sources", "user"),
+                OffArgument::Settings("--settings"),
+            ],
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                // These two count in managed settings.
+                HookSwitch {
+                    keys: &["allowManagedHooksOnly"],
+                    off: OffValue::ManagedOnly,
+                },
+                HookSwitch {
+                    keys: &["strictPluginOnlyCustomization"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            variables: &[
+                "CLAUDE_CODE_SAFE_MODE",
+                "CLAUDE_CODE_SIMPLE",
+                "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+            ],
+            file_variables: &["CLAUDE_CODE_MANAGED_SETTINGS_PATH"],
+            managed: Some(
+                "The hooks of `/etc/claude-code/managed-settings.json` run even if a project sets \
+                 `disableAllHooks`; an administrator can copy the entries there.",
+            ),
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         fail_closed: Some(("onFailure", FieldValue::Text("block"))),

@@ -5,14 +5,16 @@ use std::time::Duration;
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, McpNaming,
-    RegistrationFormat, ReplyFormat, ScriptRegistration, SettingsPlaces, ToolKind, ToolLocation,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
+    HookSwitches, McpNaming, OffArgument, RegistrationFormat, ReplyFormat, ScriptRegistration,
+    SettingsPlaces, ToolKind, ToolLocation,
 };
 
 pub(crate) const CLINE: AgentDescription = AgentDescription {
     name: "cline",
     aliases: &[],
     title: "Cline",
+    program: "cline",
     tested_versions: &["3.0.65"],
     input: EventNaming {
         fields: &["hookName"],
@@ -90,15 +92,10 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         sign: ".cline",
         user: ".cline/hooks/PreToolUse.sh",
         project: ".cline/hooks/PreToolUse.sh",
-        user_others: &[
-            ".cline/hooks",
-            ".cline/plugins",
-            ".cline/data/settings",
-            "Documents/Cline/Hooks",
-        ],
-        machine: &[],
-        project_others: &[".cline/hooks", ".cline/plugins", ".clinerules/hooks"],
-        switches: &[],
+        switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--config")],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Scripts(ScriptRegistration {
         after: "PostToolUse.sh",

@@ -4,14 +4,15 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffArgument, OffValue,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const CODEX: AgentDescription = AgentDescription {
     name: "codex",
     aliases: &[],
     title: "Codex",
+    program: "codex",
     tested_versions: &["0.169.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -45,17 +46,42 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".codex/hooks.json",
-        user_others: &[
-            "hooks.json",
-            "config.toml",
-            "requirements.toml",
-            "plugins",
-            "rules",
-        ],
-        machine: &["/etc/codex/config.toml", "/etc/codex/requirements.toml"],
-        project_others: &[".codex"],
-        // They are in TOML.
-        switches: &[],
+        switches: HookSwitches {
+            arguments: &[
+                OffArgument::Flag("--ignore-user-config"),
+                OffArgument::Value("--disable", "hooks"),
+                OffArgument::Value("--disable", "codex_hooks"),
+                OffArgument::Text("hooks=false"),
+            ],
+            settings: &[
+                HookSwitch {
+                    keys: &["features", "hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["features", "codex_hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["profiles", "*", "features", "hooks"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["profiles", "*", "features", "codex_hooks"],
+                    off: OffValue::Is(false),
+                },
+                // In `requirements.toml`.
+                HookSwitch {
+                    keys: &["allow_managed_hooks_only"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            managed: Some(
+                "By its documentation, `[features]` with `hooks = true` in `/etc/codex/requirements.toml` \
+                 pins the hooks for all projects.",
+            ),
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

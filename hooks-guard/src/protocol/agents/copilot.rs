@@ -4,14 +4,15 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, JsonObject, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat,
-    SettingsPlaces, ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonObject, JsonRegistration, McpNaming, OffArgument,
+    OffValue, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const COPILOT: AgentDescription = AgentDescription {
     name: "copilot",
     aliases: &[],
     title: "Copilot CLI",
+    program: "copilot",
     tested_versions: &["1.0.102"],
     input: EventNaming {
         unnamed: event_by_fields,
@@ -61,10 +62,20 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".github/hooks/hooks-guard.json",
-        user_others: &["hooks", "config.json", "settings.json"],
-        machine: &["/etc/github-copilot/policy.d"],
-        project_others: &[".github/hooks"],
-        switches: &[],
+        switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--config-dir")],
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                HookSwitch {
+                    keys: &["disabledHooks"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),

@@ -3,7 +3,7 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind, HookSwitches,
     JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
     ToolMatcher,
 };
@@ -12,6 +12,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
     name: "crush",
     aliases: &[],
     title: "Crush",
+    program: "crush",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event"],
@@ -59,11 +60,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         sign: "crush",
         user: "crush/crush.json",
         project: "crush.json",
-        user_others: &["crush"],
-        machine: &[],
-        // Crush runs the files `crushrc` with its shell.
-        project_others: &["crush.json", ".crush.json", "crushrc", ".crushrc", ".crush"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,

@@ -4,14 +4,15 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolLocation, ToolMatcher,
 };
 
 pub(crate) const CURSOR: AgentDescription = AgentDescription {
     name: "cursor",
     aliases: &[],
     title: "Cursor",
+    program: "cursor-agent",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[
@@ -61,10 +62,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".cursor/hooks.json",
-        user_others: &["hooks.json", "hooks", "cli-config.json"],
-        machine: &["/etc/cursor/hooks.json"],
-        project_others: &[".cursor/hooks.json", ".cursor/hooks", ".cursor/cli.json"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),

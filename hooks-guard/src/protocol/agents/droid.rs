@@ -4,14 +4,15 @@ use super::MANUAL_TIMEOUT;
 use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, HookSwitch,
-    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, McpNaming, OffValue, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const DROID: AgentDescription = AgentDescription {
     name: "droid",
     aliases: &[],
     title: "Factory Droid",
+    program: "droid",
     tested_versions: &["0.215.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -59,24 +60,30 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         sign: ".factory",
         user: ".factory/hooks.json",
         project: ".factory/hooks.json",
-        user_others: &[
-            ".factory/settings.json",
-            ".factory/settings.local.json",
-            ".factory/hooks",
-            ".factory/plugins",
-        ],
-        machine: &[],
-        project_others: &[
-            ".factory/settings.json",
-            ".factory/settings.local.json",
-            ".factory/hooks",
-        ],
-        switches: &[HookSwitch {
-            pointer: "/hooksDisabled",
-            off: true,
-            what: "has `hooksDisabled`, so no hook is called",
-            remedy: "remove `hooksDisabled`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["hooksDisabled"],
+                    off: OffValue::Is(true),
+                },
+                HookSwitch {
+                    keys: &["hooks", "hooksDisabled"],
+                    off: OffValue::Is(true),
+                },
+                // In the settings of an organization.
+                HookSwitch {
+                    keys: &["general", "allowManagedHooksOnly"],
+                    off: OffValue::ManagedOnly,
+                },
+            ],
+            variables: &[],
+            arguments: &[],
+            file_variables: &[
+                "FACTORY_RUNTIME_SETTINGS_PATH",
+                "FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH",
+            ],
+            managed: None,
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         // The events are at the top of `hooks.json`.

@@ -6,14 +6,15 @@ use super::PROMPTING_MODES;
 use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookSwitch, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookSwitch, HookSwitches, JsonRegistration, McpNaming, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const GEMINI: AgentDescription = AgentDescription {
     name: "gemini",
     aliases: &[],
     title: "Gemini CLI",
+    program: "gemini",
     tested_versions: &["0.61.0"],
     input: EventNaming::COMMON,
     events: &[
@@ -52,20 +53,34 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         invalid_output: FailureReaction::Continues,
     },
     places: SettingsPlaces {
-        directory: ".gemini",
-        variable: None,
-        sign: "",
-        user: "settings.json",
+        // The variable replaces the home directory.
+        directory: "",
+        variable: Some("GEMINI_CLI_HOME"),
+        sign: ".gemini",
+        user: ".gemini/settings.json",
         project: ".gemini/settings.json",
-        user_others: &["settings.json", "trustedFolders.json"],
-        machine: &["/etc/gemini-cli/settings.json"],
-        project_others: &[".gemini/settings.json"],
-        switches: &[HookSwitch {
-            pointer: "/hooksConfig/enabled",
-            off: false,
-            what: "disables hooks",
-            remedy: "remove `hooksConfig.enabled`",
-        }],
+        switches: HookSwitches {
+            settings: &[
+                HookSwitch {
+                    keys: &["hooksConfig", "enabled"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["hooksConfig", "disabled"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            variables: &[],
+            arguments: &[],
+            file_variables: &[
+                "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+                "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+            ],
+            managed: Some(
+                "The setting `hooksConfig.enabled` of `/etc/gemini-cli/settings.json` overrides the one of a \
+                 project, but the list `hooksConfig.disabled` of a trusted project still counts.",
+            ),
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

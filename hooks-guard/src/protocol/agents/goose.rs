@@ -3,7 +3,7 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind, HookSwitches,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
@@ -11,6 +11,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     name: "goose",
     aliases: &[],
     title: "Goose",
+    program: "goose",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event"],
@@ -53,10 +54,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         sign: ".config/goose",
         user: ".agents/plugins/hooks-guard/hooks/hooks.json",
         project: ".agents/plugins/hooks-guard/hooks/hooks.json",
-        user_others: &[".agents/plugins", ".config/goose/config.yaml"],
-        machine: &[],
-        project_others: &[".agents/plugins"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         fail_closed: Some(("on_failure", FieldValue::Text("block"))),

@@ -5,14 +5,15 @@ use std::time::Duration;
 use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
-    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookSwitches, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
 };
 
 pub(crate) const GROK: AgentDescription = AgentDescription {
     name: "grok",
     aliases: &[],
     title: "Grok CLI",
+    program: "grok",
     tested_versions: &["1.0.41"],
     input: EventNaming::COMMON,
     events: &[
@@ -57,20 +58,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".grok/hooks/hooks-guard.json",
-        user_others: &[
-            "hooks",
-            "config.toml",
-            "managed_config.toml",
-            "requirements.toml",
-            "trusted_folders.toml",
-            "disabled-hooks",
-        ],
-        machine: &[
-            "/etc/grok/managed_config.toml",
-            "/etc/grok/requirements.toml",
-        ],
-        project_others: &[".grok/hooks", ".grok/config.toml"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[

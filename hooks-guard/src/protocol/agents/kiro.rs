@@ -3,14 +3,15 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, RegistrationFormat, ReplyFormat,
-    SettingsPlaces, ToolKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitches, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind,
 };
 
 pub(crate) const KIRO: AgentDescription = AgentDescription {
     name: "kiro",
     aliases: &[],
     title: "Kiro",
+    program: "kiro-cli",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[
@@ -40,10 +41,7 @@ pub(crate) const KIRO: AgentDescription = AgentDescription {
         sign: "",
         user: "agents",
         project: ".kiro/agents",
-        user_others: &["agents", "settings"],
-        machine: &[],
-        project_others: &[".kiro/agents", ".kiro/settings"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::ByHand(HOW),
     notes: &[],

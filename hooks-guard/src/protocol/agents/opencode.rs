@@ -2,14 +2,16 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, JsonObject,
-    McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookSwitches,
+    JsonObject, McpNaming, OffArgument, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolLocation,
 };
 
 pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     name: "opencode",
     aliases: &[],
     title: "opencode",
+    program: "opencode",
     tested_versions: &["1.18.33"],
     input: EventNaming {
         fields: &["hook"],
@@ -64,23 +66,11 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
         sign: "opencode",
         user: "opencode/plugins/hooks-guard.js",
         project: ".opencode/plugins/hooks-guard.js",
-        user_others: &[
-            "opencode/opencode.json",
-            "opencode/opencode.jsonc",
-            "opencode/.npmrc",
-            "opencode/plugin",
-            "opencode/plugins",
-        ],
-        machine: &[],
-        project_others: &[
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode/.npmrc",
-            ".opencode/plugin",
-            ".opencode/plugins",
-            ".opencode/opencode.json",
-        ],
-        switches: &[],
+        switches: HookSwitches {
+            arguments: &[OffArgument::Flag("--pure")],
+            variables: &["OPENCODE_PURE"],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Plugin,
     notes: &["Restart opencode: it reads plugins when it starts."],

@@ -3,14 +3,15 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
-    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitches, JsonRegistration,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
     name: "openhands",
     aliases: &[],
     title: "OpenHands",
+    program: "openhands",
     tested_versions: &[],
     input: EventNaming {
         fields: &["event_type"],
@@ -47,10 +48,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".openhands/hooks.json",
-        user_others: &["hooks.json", "hooks"],
-        machine: &[],
-        project_others: &[".openhands/hooks.json", ".openhands/hooks"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[

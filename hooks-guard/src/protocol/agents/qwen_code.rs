@@ -4,14 +4,15 @@ use super::MANUAL_TIMEOUT;
 use crate::classify::Shells;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookKind, HookSwitch, HookSwitches, JsonRegistration, OffArgument, OffValue,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
     name: "qwen-code",
     aliases: &["qwen"],
     title: "Qwen Code",
+    program: "qwen",
     tested_versions: &["0.24.4"],
     input: EventNaming::COMMON,
     events: &[
@@ -55,15 +56,36 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         sign: "",
         user: "settings.json",
         project: ".qwen/settings.json",
-        user_others: &["settings.json", "trustedFolders.json", "extensions"],
-        machine: &["/etc/qwen-code/settings.json"],
-        project_others: &[".qwen/settings.json"],
-        switches: &[HookSwitch {
-            pointer: "/disableAllHooks",
-            off: true,
-            what: "has `disableAllHooks`, so no hook is called",
-            remedy: "remove `disableAllHooks`",
-        }],
+        switches: HookSwitches {
+            arguments: &[
+                OffArgument::Flag("--safe-mode"),
+                OffArgument::Flag("--bare"),
+            ],
+            settings: &[
+                HookSwitch {
+                    keys: &["disableAllHooks"],
+                    off: OffValue::Is(true),
+                },
+                // Versions before 0.24.
+                HookSwitch {
+                    keys: &["hooksConfig", "enabled"],
+                    off: OffValue::Is(false),
+                },
+                HookSwitch {
+                    keys: &["hooksConfig", "disabled"],
+                    off: OffValue::NamesHook,
+                },
+            ],
+            variables: &["QWEN_CODE_SAFE_MODE"],
+            file_variables: &[
+                "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+                "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
+            ],
+            managed: Some(
+                "The setting `disableAllHooks` of `/etc/qwen-code/settings.json` overrides the one of a \
+                 project.",
+            ),
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         handler: &[

@@ -3,14 +3,16 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, McpNaming,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookSwitch, HookSwitches,
+    JsonRegistration, McpNaming, OffValue, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
 };
 
 pub(crate) const VSCODE: AgentDescription = AgentDescription {
     name: "vscode",
     aliases: &[],
     title: "VS Code",
+    program: "code",
     tested_versions: &[],
     input: EventNaming::COMMON,
     events: &[
@@ -55,10 +57,13 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         sign: ".vscode",
         user: ".copilot/hooks/hooks-guard-vscode.json",
         project: ".github/hooks/hooks-guard-vscode.json",
-        user_others: &[".config/Code/User/settings.json", ".copilot/hooks"],
-        machine: &[],
-        project_others: &[".github/hooks", ".vscode/settings.json"],
-        switches: &[],
+        switches: HookSwitches {
+            settings: &[HookSwitch {
+                keys: &["chat.useHooks"],
+                off: OffValue::Is(false),
+            }],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind, HookSwitches,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
     ToolMatcher,
 };
@@ -15,6 +15,7 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
     name: "windsurf",
     aliases: &["cascade"],
     title: "Windsurf",
+    program: "windsurf",
     tested_versions: &[],
     input: EventNaming {
         fields: &["agent_action_name"],
@@ -51,10 +52,7 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         sign: "",
         user: "hooks.json",
         project: ".windsurf/hooks.json",
-        user_others: &["hooks.json"],
-        machine: &["/etc/windsurf/hooks.json"],
-        project_others: &[".windsurf/hooks.json"],
-        switches: &[],
+        switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         grouped: false,

@@ -1,5 +1,6 @@
 //! Protected files. In: a part of a command, or a path. Out: the protection that it touches.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +9,7 @@ use super::super::paths::{ResolvedPath, normal};
 use super::places::{ANYWHERE, ROOTED};
 use super::protection::{Protected, Protection, active};
 use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN, Word};
+use crate::protocol::{CLIENTS, FilePlace};
 
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub(super) struct ProtectedFiles {
     places: Arc<Protected>,
     all: OnceLock<Vec<ProtectedPath>>,
     reading: OnceLock<Vec<ProtectedPath>>,
+    holders: OnceLock<HashSet<String>>,
 }
 
 /// Builds the guards of these places; if `reading`, only the guards that count for reading.
@@ -76,6 +79,15 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
             }));
         }
     }
+    if !reading {
+        let files = CLIENTS.iter().flat_map(|client| client.files);
+        guards.extend(files.map(|file| ProtectedPath {
+            protection: Protection::Settings,
+            parts: components(file.path),
+            rooted: file.place == FilePlace::Machine,
+            below: file.is_directory(),
+        }));
+    }
     guards
 }
 
@@ -85,6 +97,7 @@ impl ProtectedFiles {
             places,
             all: OnceLock::new(),
             reading: OnceLock::new(),
+            holders: OnceLock::new(),
         }
     }
 
@@ -240,6 +253,9 @@ impl ProtectedFiles {
                 return Some((protection, text));
             }
         }
+        if let Some(found) = self.filled_folder(context, part, name) {
+            return Some(found);
+        }
         named_in_code(part)
             .filter(|token| !reads.contains(token))
             .find_map(|token| {
@@ -250,6 +266,63 @@ impl ProtectedFiles {
                 Some((self.path_protection(&path, effect)?, token.to_owned()))
             })
             .or_else(|| self.own_file_read(context, part))
+    }
+
+    /// Returns the protection of a directory with protected files that a part may fill with files of
+    /// other names: it moves or copies another directory there, or makes a link to it.
+    fn filled_folder(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+        name: &str,
+    ) -> Option<(Protection, String)> {
+        let tables = Tables::embedded();
+        if tables.is_one_of(name, MAKE_FOLDERS) {
+            return None;
+        }
+        let links = tables.places_links(part);
+        // The subcommand of a version control system may move files, too.
+        let called = part.calls.iter().filter_map(|call| call.path.last());
+        let mut names = std::iter::once(name).chain(called.map(String::as_str));
+        let copies = links || names.any(|name| tables.is_one_of(name, COPIES));
+        // The content of a directory is copied into an existing one, or a link leads there.
+        let merges = links || copies && part.words.iter().skip(1).any(names_content);
+        let words = part.words.iter().skip(1).filter(|_| copies);
+        let words = words.map(|word| word.text.as_str());
+        let changed = part.path_effects.iter();
+        let changed = changed.filter(|touch| touch.effect > Crud::Read);
+        let changed = changed.map(|touch| touch.path.text.as_str());
+        let inside = copy_destinations(name, part);
+        let texts = words
+            .chain(changed)
+            .chain(inside.iter().map(String::as_str));
+        // The names are compared first: a command may have thousands of words.
+        let may_hold = |text: &&str| {
+            let text = text.trim_end_matches(['/', '.']);
+            self.holders().contains(&folded(base_name(text)))
+        };
+        texts.filter(may_hold).find_map(|text| {
+            let path = context.start.locate(text);
+            let filled = path.names.iter().find_map(|name| {
+                if name.contains(UNKNOWN) || !merges && Path::new(name).is_dir() {
+                    return None;
+                }
+                let parts = components(name);
+                let mut guards = self.guards(Crud::Create).iter();
+                guards.find(|guard| guard.is_held() && guard.contains_protected(&parts))
+            });
+            Some((filled?.protection, text.to_owned()))
+        })
+    }
+
+    /// Returns the names of the directories that hold a file which is protected in every folder.
+    fn holders(&self) -> &HashSet<String> {
+        self.holders.get_or_init(|| {
+            let guards = self.guards(Crud::Create).iter();
+            let held = guards.filter(|guard| guard.is_held());
+            let holders = held.flat_map(|guard| &guard.parts[..guard.parts.len() - 1]);
+            holders.cloned().collect()
+        })
     }
 
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
@@ -307,6 +380,18 @@ fn files_only_read(part: &Part) -> Vec<&str> {
 const DELETE_FILES: &[&str] = &["rm", "unlink", "shred"];
 
 const OF_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-d", "--dir"];
+
+/// Programs that only make empty folders.
+const MAKE_FOLDERS: &[&str] = &["mkdir", "rmdir"];
+
+/// Options by which the content of a directory is copied, instead of the directory.
+const OF_CONTENT: &[&str] = &["-T", "--no-target-directory"];
+
+/// Returns `true` if a word of a copying program means the content of a directory.
+fn names_content(word: &Word) -> bool {
+    let text = word.text.as_str();
+    !word.known || text.ends_with(['/', '*']) || text.ends_with("/.") || OF_CONTENT.contains(&text)
+}
 
 /// Returns `true` if a part deletes files that it names, and no folder.
 fn deletes_only_files(part: &Part) -> bool {
@@ -378,9 +463,11 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         .take(2000)
 }
 
+/// Programs that copy into a directory.
+const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
+
 /// Returns the destinations of programs that copy into a directory.
 fn copy_destinations(name: &str, part: &Part) -> Vec<String> {
-    const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
     if !Tables::embedded().is_one_of(name, COPIES) {
         return Vec::new();
     }
@@ -409,9 +496,24 @@ fn copy_destinations(name: &str, part: &Part) -> Vec<String> {
     words.iter().map(inside).collect()
 }
 
+/// Returns the components of a path, in the form in which file systems compare them that ignore
+/// letter case.
 fn components(path: &str) -> Vec<String> {
     let parts = path.split('/').filter(|part| !part.is_empty());
-    parts.map(str::to_lowercase).collect()
+    parts.map(folded).collect()
+}
+
+fn folded(part: &str) -> String {
+    // HFS+ ignores these characters.
+    let is_ignored = |c: &char| matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    match part.is_ascii() {
+        true => part.to_ascii_lowercase(),
+        // The long s and the Kelvin sign have the upper case of a plain letter.
+        false => {
+            let seen: String = part.chars().filter(|c| !is_ignored(c)).collect();
+            seen.to_uppercase().to_lowercase()
+        }
+    }
 }
 
 impl ProtectedPath {
@@ -455,6 +557,11 @@ impl ProtectedPath {
             true => fits(path),
             false => (0..path.len()).any(|at| fits(&path[at..])),
         }
+    }
+
+    /// Returns `true` for a file of a client in any folder, which may get there with its directory.
+    fn is_held(&self) -> bool {
+        self.protection == Protection::Settings && !self.rooted
     }
 
     /// Returns `true` if a directory contains a protected path.

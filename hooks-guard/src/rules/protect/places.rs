@@ -1,5 +1,5 @@
-//! Paths that are protected for every user. In: nothing; constants. Out: path patterns, by
-//! protection.
+//! Paths that are protected for every user, beside the files of
+//! [`CLIENTS`](crate::protocol::CLIENTS). In: nothing; constants. Out: path patterns, by protection.
 
 use super::protection::Protection;
 
@@ -8,25 +8,6 @@ pub(super) const ANYWHERE: &[(Protection, &[&str])] = &[
     (
         Protection::Settings,
         &[
-            ".claude/settings*.json",
-            ".claude/hooks/",
-            ".claude.json",
-            ".mcp.json",
-            ".codex/",
-            ".gemini/settings.json",
-            ".gemini/hooks/",
-            ".cursor/hooks.json",
-            ".cursor/hooks/",
-            ".cursor/mcp.json",
-            ".cursor/cli*.json",
-            ".github/hooks/",
-            ".copilot/",
-            ".vscode/settings.json",
-            "code/user/settings.json",
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode/plugin*/",
-            ".config/opencode/",
             // A project's rules.
             ".hooks-guard.toml",
         ],
@@ -133,7 +114,6 @@ pub(super) const ROOTED: &[(Protection, &[&str])] = &[
         ],
     ),
     (Protection::Git, &["/etc/gitconfig"]),
-    (Protection::Settings, &["/etc/claude-code/", "/etc/codex/"]),
     (
         Protection::Later,
         &[

@@ -1,0 +1,289 @@
+//! Finds what switches the hooks of an agent off. In: the files of the user, of the machine and of the
+//! project with the directories around it, and the environment. Out: one check per setting, with its
+//! file and key.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::check::{Check, CheckState, DoctorContext};
+use crate::files;
+use crate::install::{BINARY_NAME, document_value, others};
+use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
+
+/// Maximum number of files of one directory of settings that are read.
+const MAX_FILES: usize = 200;
+
+/// Returns a check for each setting and variable that switches the agent's hooks off.
+pub(super) fn checks(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
+    let switches = &agent.description().places.switches;
+    let mut checks: Vec<Check> = files(agent, around)
+        .iter()
+        .flat_map(|file| check_file(agent, file, switches.settings))
+        .collect();
+    let set = around.variables.iter();
+    let set = set.filter(|(name, value)| switches.variables.contains(&&**name) && is_on(value));
+    checks.extend(set.map(|(name, value)| {
+        let what = format!(
+            "the variable `{name}` is `{value}`, so {} does not call the hook",
+            agent.title()
+        );
+        Check::new(
+            agent.name(),
+            CheckState::Bad,
+            what,
+            &format!("unset `{name}`"),
+        )
+    }));
+    checks
+}
+
+/// Returns a check for each argument with which the agent would not call the hook.
+pub(super) fn check_arguments(agent: Agent, arguments: &[OsString]) -> Vec<Check> {
+    let switches = &agent.description().places.switches;
+    let arguments = arguments.iter().map(|argument| argument.to_string_lossy());
+    // Text after `--` is a prompt.
+    let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
+    let check = |text: &str| {
+        let what = format!("with `{text}`, {} does not call the hook", agent.title());
+        Check::new(
+            agent.name(),
+            CheckState::Bad,
+            what,
+            &format!("remove `{text}`"),
+        )
+    };
+    let mut checks = Vec::new();
+    for (at, argument) in arguments.iter().enumerate() {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) if name.starts_with('-') => (name, value),
+            _ => (
+                &**argument,
+                arguments.get(at + 1).map_or("", |next| &**next),
+            ),
+        };
+        for off in switches.arguments {
+            match *off {
+                OffArgument::Flag(option) if name == option => checks.push(check(option)),
+                OffArgument::Value(option, off) if name == option && value == off => {
+                    checks.push(check(&format!("{option} {off}")));
+                }
+                OffArgument::Without(option, needed)
+                    if name == option && !value.split(',').any(|one| one.trim() == needed) =>
+                {
+                    checks.push(check(&format!("{option} {value}")));
+                }
+                OffArgument::Text(text) if argument.replace(' ', "").contains(text) => {
+                    checks.push(check(argument));
+                }
+                OffArgument::Settings(option) if name == option => {
+                    checks.extend(match value.trim_start().starts_with('{') {
+                        true => check_text(agent, option, value, false, switches.settings),
+                        false => check_file(agent, Path::new(value), switches.settings),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    checks
+}
+
+/// Returns `true` for a value of a variable that agents read as true.
+fn is_on(value: &str) -> bool {
+    let value = value.trim().to_lowercase();
+    !matches!(&*value, "" | "0" | "false" | "no" | "off" | "none")
+}
+
+/// Returns the files of an agent that may have settings, each once.
+pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
+    let mut places: BTreeSet<PathBuf> = others(agent, around.homes, None).into_iter().collect();
+    let folders = around.workspace.iter().map(PathBuf::as_path);
+    for folder in folders.chain(around.project) {
+        places.extend(others(agent, around.homes, Some(folder)));
+    }
+    let named = agent.description().places.switches.file_variables.iter();
+    for name in named {
+        let values = around.variables.iter().filter(|(other, _)| other == name);
+        places.extend(values.map(|(_, value)| PathBuf::from(value)));
+    }
+    places.into_iter().flat_map(documents).collect()
+}
+
+/// Returns a file, or the files of a directory that may be documents of settings.
+fn documents(place: PathBuf) -> Vec<PathBuf> {
+    if !place.is_dir() {
+        return vec![place];
+    }
+    let entries = fs::read_dir(&place).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|path| {
+        let end = path.extension().and_then(|end| end.to_str());
+        matches!(end, Some("json" | "jsonc" | "toml"))
+    });
+    files.take(MAX_FILES).collect()
+}
+
+fn check_file(agent: Agent, file: &Path, switches: &[HookSwitch]) -> Vec<Check> {
+    let text = files::read(file)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let is_toml = file.extension().is_some_and(|end| end == "toml");
+    match text {
+        Some(text) if !switches.is_empty() => {
+            check_text(agent, &file.to_string_lossy(), &text, is_toml, switches)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Checks a document of settings, which is shown as `shown`.
+fn check_text(
+    agent: Agent,
+    shown: &str,
+    text: &str,
+    is_toml: bool,
+    switches: &[HookSwitch],
+) -> Vec<Check> {
+    let check =
+        |what: String, remedy: &str| Check::new(agent.name(), CheckState::Bad, what, remedy);
+    let document = match is_toml {
+        true => text
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|table| serde_json::to_value(table).ok()),
+        false => document_value(text),
+    };
+    let Some(document) = document else {
+        // An agent may read more than this parser.
+        let named = switches.iter().filter_map(|switch| switch.keys.last());
+        let named = named.copied().find(|key| text.contains(key));
+        let what = |key| format!("`{shown}` cannot be parsed, and contains `{key}`");
+        return named
+            .map(|key| check(what(key), "correct the syntax, and remove the setting"))
+            .into_iter()
+            .collect();
+    };
+    let registers = text.contains(BINARY_NAME) && text.contains(" hook ");
+    let mut checks = Vec::new();
+    for switch in switches {
+        for (key, value) in found(&document, switch.keys) {
+            if is_off(value, switch.off, registers) {
+                let what = format!(
+                    "`{shown}` sets `{key}` to `{value}`, so {} does not call the hook",
+                    agent.title()
+                );
+                checks.push(check(what, &format!("remove `{key}` from `{shown}`")));
+            }
+        }
+    }
+    checks
+}
+
+/// Returns the values at a path of keys, each with its key for display.
+fn found<'a>(document: &'a Value, keys: &[&str]) -> Vec<(String, &'a Value)> {
+    let mut found = vec![(String::new(), document)];
+    for key in keys {
+        let mut next = Vec::new();
+        for (path, value) in found {
+            let joined = |name: &str| match path.is_empty() {
+                true => name.to_owned(),
+                false => format!("{path}.{name}"),
+            };
+            match (value.as_object(), *key) {
+                (Some(object), "*") => {
+                    next.extend(object.iter().map(|(name, value)| (joined(name), value)));
+                }
+                (Some(object), name) => {
+                    next.extend(object.get(name).map(|value| (joined(name), value)));
+                }
+                (None, _) => {}
+            }
+        }
+        found = next;
+    }
+    found
+}
+
+fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
+    // Agents convert texts.
+    let is = |wanted: bool| match value {
+        Value::Bool(value) => *value == wanted,
+        Value::String(text) => text.trim().eq_ignore_ascii_case(&wanted.to_string()),
+        _ => false,
+    };
+    let texts = value.as_array().map_or(&[][..], Vec::as_slice).iter();
+    let mut texts = texts.filter_map(Value::as_str);
+    match off {
+        OffValue::Is(wanted) => is(wanted),
+        OffValue::ManagedOnly => !registers && (is(true) || texts.any(|text| text == "hooks")),
+        OffValue::NamesHook => texts.any(|text| text.contains(BINARY_NAME)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
+
+    /// Returns a setting with the value that switches hooks off, as the book shows it.
+    fn setting(switch: &HookSwitch) -> String {
+        let key = switch.keys.join(".");
+        match switch.off {
+            OffValue::Is(value) => format!("`{key}`: `{value}`"),
+            OffValue::ManagedOnly => format!("`{key}` in managed settings"),
+            OffValue::NamesHook => format!("`{key}` with the hook"),
+        }
+    }
+
+    fn argument(argument: &OffArgument) -> String {
+        match argument {
+            OffArgument::Flag(option) => format!("`{option}`"),
+            OffArgument::Value(option, value) => format!("`{option} {value}`"),
+            OffArgument::Without(option, value) => format!("`{option}` without `{value}`"),
+            OffArgument::Text(text) => format!("text with `{text}`"),
+            OffArgument::Settings(option) => format!("`{option}` with such a setting"),
+        }
+    }
+
+    /// Returns the row of an agent in the book's table.
+    fn row(agent: Agent) -> String {
+        let switches = &agent.description().places.switches;
+        let column = |texts: Vec<String>| match texts.is_empty() {
+            true => "none known".to_owned(),
+            false => texts.join(", "),
+        };
+        let code = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("`{name}`")).collect()
+        };
+        let place = &agent.description().places;
+        let moves: Vec<&str> = place
+            .variable
+            .iter()
+            .chain(switches.file_variables)
+            .copied()
+            .collect();
+        format!(
+            "| {} | {} | {} | {} | {} |",
+            agent.title(),
+            column(switches.settings.iter().map(setting).collect()),
+            column(code(switches.variables)),
+            column(switches.arguments.iter().map(argument).collect()),
+            column(code(&moves)),
+        )
+    }
+
+    #[test]
+    fn the_page_lists_what_switches_hooks_off() {
+        let page = include_str!("../../../docs/agents.md");
+        let rows: Vec<String> = Agent::ALL.into_iter().map(row).collect();
+        for row in &rows {
+            assert!(
+                page.contains(row),
+                "docs/agents.md lacks a row of\n{}",
+                rows.join("\n")
+            );
+        }
+    }
+}
