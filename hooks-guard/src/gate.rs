@@ -494,6 +494,7 @@ impl Gate {
             parts,
             ..
         } = analysis;
+        let has_failed = found.has_failed();
         let decision = match allowed && !is_of_agent {
             true => Decision::AutoAllowed,
             false => Decision::RequiresConfirmation,
@@ -508,7 +509,7 @@ impl Gate {
             classification: found.crud,
             reasoning: match because {
                 // Why it could not be analysed is also why its effects are unknown.
-                Some(because) if found.has_failed() => format!("{}; {because}", found.reasoning),
+                Some(because) if has_failed => format!("{}; {because}", found.reasoning),
                 Some(because) => format!("{because}; {}", found.reasoning),
                 None => found.reasoning,
             },
