@@ -522,8 +522,9 @@ async fn long_texts_with_secrets_are_masked_in_bounded_time() {
         let gate_decision = gate.decide(&PermissionRequest::new(&*command)).await;
         let shown: String = command.chars().take(40).collect();
         let took = start.elapsed();
+        // Far above the time of these texts on a busy machine.
         assert!(
-            took < std::time::Duration::from_secs(20),
+            took < std::time::Duration::from_secs(60),
             "{shown} took {took:?}"
         );
         let decision = gate_decision.permission.decision;
