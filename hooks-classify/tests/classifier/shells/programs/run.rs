@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tempfile::TempDir;
 
 use crate::support::process::installed;
@@ -179,14 +180,19 @@ fn modified(file: &Path) -> SystemTime {
     metadata.modified().expect("a time")
 }
 
-/// Waits for a shell, and kills it and what it started if it takes too long.
+/// Waits for a shell and what it started in the background, and kills them if they take too long.
 fn end(mut child: Child) {
+    let group = Pid::from_child(&child);
     let until = Instant::now() + TIMEOUT;
     let mut pause = Duration::from_micros(300);
-    while child.try_wait().expect("a child").is_none() {
+    let mut has_ended = false;
+    loop {
+        has_ended = has_ended || child.try_wait().expect("a child").is_some();
+        if has_ended && test_kill_process_group(group).is_err() {
+            return;
+        }
         if Instant::now() > until {
-            let group = format!("-{}", child.id());
-            let _ = installed("kill").args(["-KILL", "--", &group]).status();
+            let _ = kill_process_group(group, Signal::KILL);
             let _ = child.wait();
             return;
         }
