@@ -8,7 +8,7 @@ use super::Agent;
 
 /// A known client, and the files that it reads.
 #[derive(Debug)]
-pub struct Client {
+pub struct AgentClient {
     /// Name for display.
     pub title: &'static str,
     /// The agent, if the guard serves the client.
@@ -118,8 +118,8 @@ const fn machine(path: &'static str) -> ClientFile {
 
 /// Every known client. The order is that of [`Agent::ALL`], then the clients that the guard does not
 /// serve.
-pub const CLIENTS: &[Client] = &[
-    Client {
+pub const CLIENTS: &[AgentClient] = &[
+    AgentClient {
         title: Agent::ClaudeCode.title(),
         agent: Some(Agent::ClaudeCode),
         source: Source::Code("2.1.332"),
@@ -142,7 +142,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/Library/Application Support/ClaudeCode/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Codex.title(),
         agent: Some(Agent::Codex),
         source: Source::Code("0.171.0"),
@@ -157,7 +157,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/codex/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Gemini.title(),
         agent: Some(Agent::Gemini),
         source: Source::Code("0.61.0"),
@@ -178,7 +178,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/Library/Application Support/GeminiCli/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Cursor.title(),
         agent: Some(Agent::Cursor),
         source: Source::Documentation,
@@ -192,7 +192,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/cursor/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Copilot.title(),
         agent: Some(Agent::Copilot),
         source: Source::Documentation,
@@ -213,7 +213,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/github-copilot/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::VsCode.title(),
         agent: Some(Agent::VsCode),
         source: Source::Documentation,
@@ -227,7 +227,7 @@ pub const CLIENTS: &[Client] = &[
             user("Library/Application Support/Code/User/settings.json"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::OpenCode.title(),
         agent: Some(Agent::OpenCode),
         source: Source::Documentation,
@@ -239,7 +239,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/opencode/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::QwenCode.title(),
         agent: Some(Agent::QwenCode),
         source: Source::Code("0.24.4"),
@@ -256,7 +256,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/Library/Application Support/QwenCode/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Droid.title(),
         agent: Some(Agent::Droid),
         source: Source::Code("0.215.0"),
@@ -276,7 +276,7 @@ pub const CLIENTS: &[Client] = &[
             both(".factory/worktree-setups/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Antigravity.title(),
         agent: Some(Agent::Antigravity),
         source: Source::Documentation,
@@ -289,7 +289,7 @@ pub const CLIENTS: &[Client] = &[
             user(".gemini/antigravity-cli/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Grok.title(),
         agent: Some(Agent::Grok),
         source: Source::Documentation,
@@ -308,7 +308,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/grok/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Crush.title(),
         agent: Some(Agent::Crush),
         source: Source::Documentation,
@@ -323,7 +323,7 @@ pub const CLIENTS: &[Client] = &[
             user(".local/share/crush/crush.json"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::OpenHands.title(),
         agent: Some(Agent::OpenHands),
         source: Source::Documentation,
@@ -334,13 +334,13 @@ pub const CLIENTS: &[Client] = &[
             both(".openhands/pre-commit.sh"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Goose.title(),
         agent: Some(Agent::Goose),
         source: Source::Documentation,
         files: &[both(".agents/plugins/"), user(".config/goose/")],
     },
-    Client {
+    AgentClient {
         title: Agent::Windsurf.title(),
         agent: Some(Agent::Windsurf),
         source: Source::Documentation,
@@ -352,7 +352,7 @@ pub const CLIENTS: &[Client] = &[
             machine("/etc/windsurf/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Kiro.title(),
         agent: Some(Agent::Kiro),
         source: Source::Documentation,
@@ -362,7 +362,7 @@ pub const CLIENTS: &[Client] = &[
             both(".kiro/settings/"),
         ],
     },
-    Client {
+    AgentClient {
         title: Agent::Cline.title(),
         agent: Some(Agent::Cline),
         source: Source::Documentation,
@@ -376,13 +376,13 @@ pub const CLIENTS: &[Client] = &[
             user("Documents/Cline/"),
         ],
     },
-    Client {
+    AgentClient {
         title: "Pi",
         agent: None,
         source: Source::Code("1.6.0"),
         files: &[both(".pi/"), user(".pi/agent/")],
     },
-    Client {
+    AgentClient {
         title: "Kimi Code",
         agent: None,
         source: Source::Code("2.1.0"),
@@ -391,7 +391,7 @@ pub const CLIENTS: &[Client] = &[
             both(".kimi-code/"),
         ],
     },
-    Client {
+    AgentClient {
         title: "Kilo Code",
         agent: None,
         source: Source::Documentation,
@@ -407,6 +407,6 @@ pub const CLIENTS: &[Client] = &[
 
 /// Returns the entry of an agent.
 #[cfg(feature = "cli")]
-pub(crate) fn client(agent: Agent) -> Option<&'static Client> {
+pub(crate) fn client(agent: Agent) -> Option<&'static AgentClient> {
     CLIENTS.iter().find(|client| client.agent == Some(agent))
 }

@@ -55,7 +55,7 @@ pub use self::model::{
 pub use agent::{Agent, UnknownAgent, is_unattended};
 #[cfg(feature = "cli")]
 pub(crate) use client_files::client;
-pub use client_files::{CLIENTS, Client, ClientFile, FilePlace, Source};
+pub use client_files::{AgentClient, CLIENTS, ClientFile, FilePlace, Source};
 #[cfg(any(feature = "cli", feature = "acp"))]
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
