@@ -44,7 +44,7 @@ impl AssignedValues {
             return value;
         };
         if *before != value {
-            let join = before.merged_with(&value);
+            let join = before.join(&value);
             joins.values.insert(name.to_owned(), join);
             joins.varying.insert(name.to_owned());
         }

@@ -235,7 +235,7 @@ impl Value {
     }
 
     /// Returns the value of a variable that has one of two values.
-    pub(crate) fn merged_with(&self, other: &Self) -> Self {
+    pub(crate) fn join(&self, other: &Self) -> Self {
         match (self, other) {
             _ if self == other => self.clone(),
             (Self::Address(address), _) | (_, Self::Address(address)) => {
@@ -321,7 +321,7 @@ impl Environment {
                 || READONLY_VARIABLES.contains(&name.as_str());
             if self.may_have_ended {
                 let before = self.variables.get(&name).unwrap_or(&Value::Inert);
-                value = before.merged_with(&value);
+                value = before.join(&value);
             }
             self.variables.insert(name, value);
         }
@@ -330,7 +330,7 @@ impl Environment {
     /// Sets the variable of a loop to each of these values in turn, of which the whole text sees the
     /// join.
     pub(crate) fn begin_loop(&self, name: &str, values: impl Iterator<Item = Value>) {
-        if let Some(join) = values.reduce(|one, other| one.merged_with(&other)) {
+        if let Some(join) = values.reduce(|one, other| one.join(&other)) {
             self.assigned.assign(name, join);
         }
     }
@@ -397,24 +397,24 @@ impl Environment {
     /// Records that a variable may have no value.
     pub(crate) fn mark_possibly_unset(&mut self, name: &str) {
         let before = self.variables.get(name).unwrap_or(&Value::Inert);
-        let value = before.merged_with(&Value::Inert);
+        let value = before.join(&Value::Inert);
         self.set(name, value);
     }
 
     /// Merges the environment of another branch: values on which both agree are kept.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         // A variable that the text does not set has its inherited value.
         for (name, value) in &other.variables {
             let own = self
                 .variables
                 .get(name)
                 .unwrap_or(&Value::Inert)
-                .merged_with(value);
+                .join(value);
             self.variables.insert(name.clone(), own);
         }
         for (name, value) in &mut self.variables {
             if !other.variables.contains_key(name) {
-                *value = value.merged_with(&Value::Inert);
+                *value = value.join(&Value::Inert);
             }
         }
         for assignment in &other.exported_assignments {

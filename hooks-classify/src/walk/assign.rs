@@ -49,7 +49,7 @@ impl Interpreter<'_> {
         for (value, name) in before {
             let value = match variables.remove(&name) {
                 // Only some shells keep the variables.
-                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).merged_with(&now)),
+                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).join(&now)),
                 _ => value,
             };
             variables.extend(value.map(|value| (name, value)));

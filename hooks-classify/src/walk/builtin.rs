@@ -155,7 +155,7 @@ impl Interpreter<'_> {
             let environment = &mut self.shell.environment;
             environment.positional.clone_from(&before.positional);
             environment.has_unknown_positional = before.has_unknown_positional;
-            environment.merge(&before);
+            environment.join(&before);
             let (action, environment) = (action.clone(), before);
             self.shell.traps.push(Trap {
                 action,
@@ -202,7 +202,7 @@ impl Interpreter<'_> {
             let before = self.shell.environment.clone();
             self.run_shell_text(text, &Input::Unknown);
             // Other shells do not have this builtin.
-            self.shell.environment.merge(&before);
+            self.shell.environment.join(&before);
         }
         None
     }

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use super::assign::is_address;
 use super::functions::is_shell_hook;
 use super::interpreter::Interpreter;
-use super::script::stdin_after_reader;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{Environment, Value, possible_address};
+use crate::model::environment::{Value, possible_address};
 use crate::model::io::{Input, Output};
 use crate::model::script::{CommandKind, ShellScript, ShellWord};
 use crate::model::shells::Shells;
@@ -72,7 +71,7 @@ impl Interpreter<'_> {
                     // An arm may also begin after the one above: `;&`.
                     let without = self.shell.environment.clone();
                     self.run_shell_script(body, input);
-                    self.shell.environment.merge(&without);
+                    self.shell.environment.join(&without);
                 }
                 None
             }
@@ -106,38 +105,6 @@ impl Interpreter<'_> {
                 Some(String::new())
             }
         }
-    }
-
-    /// Interprets the conditions and branches of an `if`, each in the environment in which the shell
-    /// would run it, and joins the environments after the branches.
-    fn run_branches(&mut self, scripts: &[ShellScript], input: &Input) {
-        let mut ends: Vec<Environment> = Vec::new();
-        let mut input = input.clone();
-        for pair in scripts.chunks(2) {
-            let [condition, branch] = pair else {
-                // `else`
-                self.run_shell_script(&pair[0], &input);
-                break;
-            };
-            self.run_shell_script(condition, &input);
-            input = stdin_after_reader(&input);
-            let is_false = self.shell.environment.clone();
-            self.run_shell_script(branch, &input);
-            ends.push(std::mem::replace(&mut self.shell.environment, is_false));
-        }
-        for end in &ends {
-            self.shell.environment.merge(end);
-        }
-    }
-
-    /// Interprets the body of a loop twice, so that the second round sees the variables that the
-    /// first one sets.
-    fn run_twice(&mut self, mut round: impl FnMut(&mut Self)) {
-        let before = self.shell.environment.clone();
-        round(self);
-        self.shell.environment.merge(&before);
-        round(self);
-        self.shell.environment.merge(&before);
     }
 
     /// Runs conditions as commands: some shells read `[[ a || b ]]` and `(( a ))` as commands.
@@ -290,7 +257,7 @@ impl Interpreter<'_> {
                 self.shell.environment.set_in_loop(name, value);
                 self.run_shell_script(body, &inner);
             }
-            self.shell.environment.merge(&before);
+            self.shell.environment.join(&before);
             self.shell.add_variable_paths(name, &paths);
             return;
         }

@@ -84,7 +84,7 @@ impl Interpreter<'_> {
         {
             for (name, join) in environment.assigned.joins() {
                 let at_trap = environment.variables.get(&name).unwrap_or(&Value::Inert);
-                let value = at_trap.merged_with(&join);
+                let value = at_trap.join(&join);
                 environment.variables.insert(name, value);
             }
             for (name, paths) in environment.assigned.paths() {

@@ -62,7 +62,7 @@ impl Interpreter<'_> {
         self.cursor.depth -= 1;
         let returns = std::mem::replace(&mut self.shell.early_returns, outer_returns);
         for way in returns.iter().flatten() {
-            self.shell.environment.merge(way);
+            self.shell.environment.join(way);
         }
         self.shell.restore_locals(outer_locals);
         self.shell.environment.positional = outer_positional;

@@ -159,7 +159,7 @@ impl<'t> Interpreter<'t> {
                 self.add_finding(Effect::Unknown, span, reason);
             }
         }
-        self.shell.environment.merge(&before);
+        self.shell.environment.join(&before);
         self.cursor.depth -= 1;
         self.cursor.span_map = outer_span_map;
     }
@@ -174,7 +174,7 @@ impl<'t> Interpreter<'t> {
         self.run_shell_script(one, input);
         let after = std::mem::replace(&mut self.shell.environment, before);
         self.run_shell_script(other, input);
-        self.shell.environment.merge(&after);
+        self.shell.environment.join(&after);
         None
     }
 

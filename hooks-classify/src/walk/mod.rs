@@ -17,6 +17,7 @@
 //! Syntax:
 //!
 //! - `script`: lists and pipelines
+//! - `join`: branches and loops: the environments of their paths, joined
 //! - `compound`: tests, groups, loops, conditions, function definitions
 //! - `simple`: simple commands with their assignments, words and redirections
 //! - `redirect`: redirections: the input of a command, the files that it writes, its output
@@ -55,6 +56,7 @@ mod expanded_word;
 mod fixpoint;
 mod functions;
 pub(crate) mod interpreter;
+mod join;
 mod parameter;
 mod paths;
 mod perform;

@@ -121,7 +121,7 @@ impl Interpreter<'_> {
             let Some(before) = before else {
                 return output;
             };
-            self.shell.environment.merge(&before);
+            self.shell.environment.join(&before);
             self.run_program_by_name(&text, &args, whole, input);
             return None;
         }

@@ -48,18 +48,18 @@ impl Interpreter<'_> {
             }
             let before = (*join == Join::Or).then(|| {
                 for way in possible_ends.drain(..) {
-                    self.shell.environment.merge(&way);
+                    self.shell.environment.join(&way);
                 }
                 possible_ends.push(self.shell.environment.clone());
                 self.shell.environment.clone()
             });
             self.run_pipeline(pipeline, &stdin_after_reader(input));
             if let Some(before) = before {
-                self.shell.environment.merge(&before);
+                self.shell.environment.join(&before);
             }
         }
         // Pipelines after the first one may not have run.
-        self.shell.environment.merge(&after_first);
+        self.shell.environment.join(&after_first);
         None
     }
 
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
                 // With `lastpipe`, the last command runs in the shell itself.
                 let after = self.shell.environment.clone();
                 self.shell.exit_subshell(before);
-                self.shell.environment.merge(&after);
+                self.shell.environment.join(&after);
                 // Some shells also write redirected output to the pipe.
                 let plan = command.redirects.iter().any(Redirect::redirects_stdout);
                 current = match &output {
@@ -162,7 +162,7 @@ impl Interpreter<'_> {
             })
         });
         if let Some(without) = &without {
-            self.shell.environment.merge(without);
+            self.shell.environment.join(without);
         }
         self.record_written_files(&plan, output.as_deref(), "");
         self.sink.recorder.close_part();

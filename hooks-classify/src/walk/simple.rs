@@ -82,7 +82,7 @@ impl Interpreter<'_> {
                 self.set_variable(&name, &value);
             }
             if let Some(without) = &without {
-                self.shell.environment.merge(without);
+                self.shell.environment.join(without);
             }
             // `$(< file)` has the contents of the file.
             if redirects.iter().any(Redirect::opens_for_reading) {
@@ -142,7 +142,7 @@ impl Interpreter<'_> {
             })
         });
         if let Some(without) = &without {
-            self.shell.environment.merge(without);
+            self.shell.environment.join(without);
         }
         self.shell.last_secret_path = last_secret;
         self.rerun_process_substitutions(words, redirects);
@@ -184,7 +184,7 @@ impl Interpreter<'_> {
                 self.set_variable(&name, &value);
                 let variables = &mut self.shell.environment.variables;
                 let either = before.as_ref().unwrap_or(&Value::Inert);
-                let either = either.merged_with(variables.get(&base).unwrap_or(&Value::Inert));
+                let either = either.join(variables.get(&base).unwrap_or(&Value::Inert));
                 variables.insert(base.clone(), either);
                 outer.push((base, before));
             }

@@ -123,7 +123,7 @@ impl ShellState {
         for (name, before) in locals {
             let variables = &mut self.environment.variables;
             let after = variables.remove(&name).unwrap_or(Value::Inert);
-            let value = before.unwrap_or(Value::Inert).merged_with(&after);
+            let value = before.unwrap_or(Value::Inert).join(&after);
             variables.insert(name, value);
         }
     }
