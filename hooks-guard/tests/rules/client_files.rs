@@ -362,6 +362,24 @@ async fn links_to_the_files_of_the_table_are_followed() {
     }
 }
 
+#[tokio::test]
+async fn a_worktree_below_a_directory_of_the_table_is_a_folder_as_any_other() {
+    let workplace = Workplace::new();
+    for path in [
+        ".codex/worktrees/a/.codex/config.toml",
+        ".codex/worktrees/a/.qwen/settings.json",
+        ".codex/worktrees/a/../../config.toml",
+        ".codex/worktrees/config.toml",
+        ".codex/worktrees",
+    ] {
+        for request in workplace.tools(path) {
+            workplace.assert_guarded(&request, Extent::All, 0).await;
+        }
+    }
+    let write = workplace.command("echo x > .codex/worktrees/$dir/config.toml");
+    workplace.assert_guarded(&write, Extent::All, 0).await;
+}
+
 /// The table does not make the rest of a project's work a question.
 #[tokio::test]
 async fn ordinary_files_are_left_to_rules_and_modes() {
@@ -378,6 +396,8 @@ async fn ordinary_files_are_left_to_rules_and_modes() {
         ".github/workflows/ci.yml",
         ".claude/notes.md",
         ".claude/worktrees/a/src/main.rs",
+        ".codex/worktrees/a/src/main.rs",
+        ".kilo/worktrees/a/README.md",
         "agents/a.md",
         "commands/x.toml",
         "docs/crush.md",

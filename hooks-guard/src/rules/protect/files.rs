@@ -516,12 +516,24 @@ fn folded(part: &str) -> String {
     }
 }
 
+/// Directory in which agents keep the worktrees of their sessions: `~/.codex/worktrees/ID/…`.
+const WORKTREES: &str = "worktrees";
+
+/// Returns `true` for a file of a worktree in a directory of a client. The client reads nothing there
+/// as its own; the files of the table are protected in a worktree as in any folder.
+fn is_in_worktree(below: &[String]) -> bool {
+    let leads_elsewhere =
+        |part: &String| part == ".." || part.contains(UNKNOWN) || part.contains(WILDCARD);
+    below.len() > 2 && below[0] == WORKTREES && !below.iter().any(leads_elsewhere)
+}
+
 impl ProtectedPath {
     fn matches(&self, path: &[String], reads: bool) -> bool {
         let length = self.parts.len();
         let fits = |path: &[String]| {
             (self.below || path.len() == length)
                 && path.len() >= length
+                && !(self.is_held() && is_in_worktree(&path[length..]))
                 && path
                     .iter()
                     .zip(&self.parts)
