@@ -22,7 +22,8 @@ impl Shells {
     pub const BASH: Self = Self(1);
     /// zsh that is given a text or a file.
     pub const ZSH: Self = Self(2);
-    /// zsh to which the command is typed, as agents do that work in a terminal: `#` is a word there.
+    /// zsh to which the command is typed, as agents do that work in a terminal: `#` is a word there,
+    /// and `!word` an earlier command.
     pub const ZSH_INTERACTIVE: Self = Self(4);
     /// ksh93 and yash.
     pub const KSH: Self = Self(8);

@@ -88,10 +88,14 @@ impl<'t> Interpreter<'t> {
         if has_escaped_quote(text) && !matches!(unescaped(), ParseResult::Unreadable(_)) {
             self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
         }
-        if self.cursor.shells.intersects(Shells::ZSH_INTERACTIVE)
-            && let Some(typed) = without_comments(text)
-        {
-            self.run_typed(&typed, span, input);
+        if self.cursor.shells.intersects(Shells::ZSH_INTERACTIVE) {
+            if self.cursor.depth == 0 && expands_history(text) {
+                let reason = "a shell to which this is typed puts earlier commands in place of `!`";
+                self.add_finding(Effect::Code, span, reason);
+            }
+            if let Some(typed) = without_comments(text) {
+                self.run_typed(&typed, span, input);
+            }
         }
         self.cursor.saw_function_keyword |= text.contains("function");
         let outer_span_map = std::mem::replace(&mut self.cursor.span_map, place);
@@ -273,6 +277,34 @@ fn without_comments(text: &str) -> Option<String> {
         before = c;
     }
     found.then_some(out)
+}
+
+/// Returns `true` if a text has a `!` that a shell replaces by an earlier command, if the text is
+/// typed: outside of single quotes, before a word or a sign of an event.
+fn expands_history(text: &str) -> bool {
+    if !text.contains('!') {
+        return false;
+    }
+    let mut is_quoted = false;
+    let mut in_double = false;
+    let mut before = ' ';
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' if !is_quoted => drop(characters.next()),
+            '\'' if !in_double => is_quoted = !is_quoted,
+            '"' if !is_quoted => in_double = !in_double,
+            '!' if !is_quoted && !"$[{#".contains(before) => {
+                let event = |c: &char| c.is_alphanumeric() || "!-?#$^*:%{/._".contains(*c);
+                if characters.peek().is_some_and(event) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    false
 }
 
 /// Returns `true` if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
