@@ -14,8 +14,8 @@ pub(crate) struct Arg {
     pub(crate) span: Span,
     /// `true` if the word contains a pattern of file names.
     pub(crate) glob: bool,
-    /// `true` if the value is a default that a variable may override.
-    pub(crate) overridable: bool,
+    /// The value if inherited variables replace the defaults in it; `None` if it has none.
+    pub(crate) overridden: Option<String>,
     /// `true` if the word may become several words.
     pub(crate) may_split: bool,
     /// `true` if the unknown parts are data (numbers, inherited variables), never code.
@@ -36,7 +36,7 @@ impl PartialEq for Arg {
             text,
             span: _,
             glob,
-            overridable,
+            overridden,
             may_split,
             inert,
             has_guessed_number,
@@ -45,7 +45,8 @@ impl PartialEq for Arg {
             path_of_prefix,
         } = other;
         self.text == *text
-            && (self.glob, self.overridable, self.may_split) == (*glob, *overridable, *may_split)
+            && (self.glob, self.may_split) == (*glob, *may_split)
+            && self.overridden == *overridden
             && (self.inert, self.has_guessed_number, self.is_array_literal)
                 == (*inert, *has_guessed_number, *is_array_literal)
             && self.resolved_path == *resolved_path
@@ -59,7 +60,7 @@ impl Arg {
             text: text.into(),
             span,
             glob: false,
-            overridable: false,
+            overridden: None,
             may_split: false,
             inert: false,
             has_guessed_number: false,
@@ -93,7 +94,26 @@ impl Arg {
             // A part that becomes unknown may be anything.
             inert: self.inert && (self.text.contains(UNKNOWN) || !text.contains(UNKNOWN)),
             resolved_path,
+            overridden: match (&self.overridden, self.text == text) {
+                (overridden, true) => overridden.clone(),
+                (Some(_), false) => Some(UNKNOWN.to_string()),
+                (None, false) => None,
+            },
             ..self.clone()
+        }
+    }
+
+    /// Returns the word with unknown values in place of its defaults.
+    pub(crate) fn with_replaced_defaults(&self) -> Self {
+        match &self.overridden {
+            Some(text) => Self {
+                text: text.clone(),
+                overridden: None,
+                resolved_path: None,
+                path_of_prefix: None,
+                ..self.clone()
+            },
+            None => self.clone(),
         }
     }
 }

@@ -307,7 +307,7 @@ impl Word {
     pub(crate) fn of(arg: &Arg) -> Self {
         Self {
             text: arg.text.clone(),
-            known: arg.is_known() && !arg.glob && !arg.may_split && !arg.overridable,
+            known: arg.is_known() && !arg.glob && !arg.may_split && arg.overridden.is_none(),
             is_glob: arg.glob,
             start: arg.span.start,
             end: arg.span.end,

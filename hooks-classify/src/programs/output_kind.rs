@@ -76,6 +76,7 @@ pub(crate) fn output_kind(
         "expr" => args
             .iter()
             .all(|arg| number(arg) || ["+", "-", "*", "/", "%"].contains(&arg.text.as_str())),
+        "awk" | "gawk" | "mawk" if prints_sums(args) => true,
         _ if !known => false,
         "nproc" => true,
         "pgrep" => flags_within("fxoniuPtgs"),
@@ -149,13 +150,7 @@ pub(crate) fn output_kind(
         }
         "awk" | "gawk" | "mawk" => {
             let counted = matches!(input, OutputKind::Numbers | OutputKind::Counted(' ' | '\t'));
-            match words.as_slice() {
-                ["{print $1}" | "{ print $1 }"] => counted,
-                [program, files @ ..] => {
-                    prints_only_sums(program) && files.iter().all(|file| !file.contains('='))
-                }
-                [] => false,
-            }
+            counted && matches!(words.as_slice(), ["{print $1}" | "{ print $1 }"])
         }
         "tr" => match words.as_slice() {
             ["-d", _] => input == OutputKind::Numbers,
@@ -218,26 +213,54 @@ fn is_time_format(word: &str) -> bool {
     matches!(format, Some("%ct" | "%at"))
 }
 
-/// Returns `true` if each `print` of an awk program prints a number: a sum with a number, or a count
-/// of records or fields.
-fn prints_only_sums(program: &str) -> bool {
-    let is_plain = !program.starts_with('-')
-        && [
-            "printf", "getline", "OFS", "ORS", "OFMT", "CONVFMT", "print(", "@",
-        ]
-        .iter()
-        .all(|word| !program.contains(word));
-    let mut prints = program.split("print").skip(1);
+/// Returns `true` if each `print` of an awk program prints a number: a sum with a number, a count of
+/// records or fields, or a variable to which the program and the words behind it assign only sums.
+fn prints_sums(args: &[Arg]) -> bool {
+    let Some((program, files)) = args.split_first() else {
+        return false;
+    };
+    let text = program.text.as_str();
+    let others = [
+        "printf", "getline", "OFS", "ORS", "OFMT", "CONVFMT", "print(", "@", "sub(", "split(",
+    ];
+    let is_plain = program.is_known()
+        && program.overridden.is_none()
+        && !text.starts_with('-')
+        && !others.iter().any(|other| text.contains(other));
+    let assigns_nothing = |file: &Arg| file.is_known() && !file.glob && !file.text.contains('=');
+    let mut prints = text.split("print").skip(1);
     is_plain
-        && program.contains("print")
+        && text.contains("print")
         && prints.all(|rest| {
             let end = rest.find([';', '}', '\n']).unwrap_or(rest.len());
             let printed = rest[..end].trim();
-            let name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let sum = printed
                 .split_once('+')
-                .is_some_and(|(one, other)| name(one.trim()) && other.trim() == "0");
-            rest.starts_with(' ') && (sum || matches!(printed, "NR" | "NF"))
+                .is_some_and(|(one, other)| is_name(one.trim()) && other.trim() == "0");
+            let is_sum = || files.iter().all(assigns_nothing) && is_only_summed(printed, text);
+            rest.starts_with(' ') && (sum || matches!(printed, "NR" | "NF") || is_sum())
+        })
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Returns `true` if an awk program changes a variable only by `+=` and `++`.
+fn is_only_summed(name: &str, program: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut uses = program.match_indices(name).filter(|(at, _)| {
+        let (before, after) = (&program[..*at], &program[at + name.len()..]);
+        !before.ends_with(part) && !after.starts_with(part)
+    });
+    is_name(name)
+        && uses.all(|(at, _)| {
+            let before = program[..at].trim_end();
+            let after = program[at + name.len()..].trim_start();
+            let is_end = after.is_empty() || after.starts_with([';', '}']);
+            let is_counted = after.starts_with("+=") || after.starts_with("++");
+            is_counted || is_end && (before.ends_with("print") || before.ends_with("++"))
         })
 }
 

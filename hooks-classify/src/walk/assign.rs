@@ -159,7 +159,7 @@ impl Interpreter<'_> {
         let plain = base_name(name);
         let reshaped = self.shell.environment.formatted_variables.contains(plain);
         // Text that is appended to a value is only a part of the new value.
-        let known = value.is_known() && plain == name && !reshaped;
+        let known = value.is_known() && value.overridden.is_none() && plain == name && !reshaped;
         let known = known.then_some(value.text.as_str());
         let inner = value.text.strip_prefix('(');
         // An element or an appended text is a part of a list.
@@ -294,7 +294,8 @@ impl Interpreter<'_> {
         if list || base != name {
             self.shell.environment.arrays.insert(base.to_owned());
         }
-        if text.is_none() {
+        let is_overridable = value.overridden.is_some();
+        if text.is_none() || is_overridable {
             self.shell.environment.options.note(&value.text);
         }
         // The shell computes the value of an integer, or keeps the text.
@@ -308,6 +309,11 @@ impl Interpreter<'_> {
                 Value::Address(value.text.clone())
             }
             None => Value::Unknown,
+        };
+        // An inherited variable may replace the default.
+        let value = match is_overridable {
+            true => value.join(&Value::Inert),
+            false => value,
         };
         self.shell.environment.set(base, value);
     }

@@ -383,6 +383,7 @@ fn computed(character: char) -> ExpandedChar {
         from_expansion: true,
         inert: false,
         is_guessed: false,
+        is_default: false,
     }
 }
 

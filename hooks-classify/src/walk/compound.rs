@@ -187,6 +187,7 @@ impl Interpreter<'_> {
                 && values
                     .iter()
                     .all(|value| value.is_known() && !value.glob && !value.may_split)
+                && values.iter().all(|value| value.overridden.is_none())
         });
         if let Some(words) = words {
             let place = words.first().map_or(Span::default(), |word| word.span);

@@ -12,6 +12,8 @@ pub(crate) struct ExpandedChar {
     pub(crate) inert: bool,
     /// `true` if the character replaces an unknown number.
     pub(crate) is_guessed: bool,
+    /// `true` if the character is a part of a default, which an inherited variable may replace.
+    pub(crate) is_default: bool,
 }
 
 impl ExpandedChar {
@@ -24,7 +26,6 @@ impl ExpandedChar {
 pub(crate) struct ExpandedWord {
     pub(crate) chars: Vec<ExpandedChar>,
     pub(crate) has_quotes: bool,
-    pub(crate) overridable: bool,
     pub(crate) may_split: bool,
     /// Path in a variable at the beginning.
     pub(crate) path_of_prefix: Option<String>,
@@ -51,7 +52,18 @@ impl ExpandedWord {
                 from_expansion,
                 inert,
                 is_guessed: false,
+                is_default: false,
             }));
+    }
+
+    /// Adds a default, which an inherited variable may replace.
+    pub(crate) fn push_default(&mut self, text: &str, quoted: bool, inert: bool) {
+        let start = self.chars.len();
+        self.push_value(text, quoted, true, inert);
+        self.chars[start..]
+            .iter_mut()
+            .for_each(|ch| ch.is_default = true);
+        self.may_split |= !quoted;
     }
 
     /// Adds an unknown number.
@@ -62,6 +74,7 @@ impl ExpandedWord {
             from_expansion: true,
             inert: true,
             is_guessed: true,
+            is_default: false,
         });
     }
 
@@ -113,6 +126,20 @@ impl ExpandedWord {
         let is_only_unknown = text.matches(UNKNOWN).count() == 1;
         self.path_of_prefix.clone().filter(|_| is_only_unknown)
     }
+}
+
+/// Returns the text of the characters if inherited variables replace the defaults in it; `None` if it
+/// has none.
+pub(crate) fn overridden_text(chars: &[ExpandedChar]) -> Option<String> {
+    let parts = chars.chunk_by(|one, other| one.is_default == other.is_default);
+    let has_default = chars.iter().any(|ch| ch.is_default);
+    has_default.then(|| {
+        let text = |part: &[ExpandedChar]| match part[0].is_default {
+            true => UNKNOWN.to_string(),
+            false => text_of(part),
+        };
+        parts.map(text).collect()
+    })
 }
 
 pub(crate) fn text_of(chars: &[ExpandedChar]) -> String {

@@ -188,6 +188,36 @@ impl<'t> Interpreter<'t> {
         &mut self,
         run: impl FnOnce(&mut Interpreter<'_>),
     ) -> Option<Effect> {
+        Some(match self.strongest_to_ask_of(run)? {
+            Crud::Delete => Effect::Delete,
+            Crud::Update => Effect::Update,
+            Crud::Create | Crud::Read => Effect::Code,
+        })
+    }
+
+    /// Interprets with `run`, without recording anything, and asks with this reason if something
+    /// in it must be confirmed. Returns `true` if so.
+    pub(crate) fn ask_if_asked_by(
+        &mut self,
+        span: Span,
+        reason: &str,
+        run: impl FnOnce(&mut Interpreter<'_>),
+    ) -> bool {
+        let effect = match self.strongest_to_ask_of(run) {
+            None => return false,
+            Some(Crud::Read) => {
+                self.require_confirmation(span, reason);
+                return true;
+            }
+            Some(Crud::Create) => Effect::Code,
+            Some(Crud::Update) => Effect::Update,
+            Some(Crud::Delete) => Effect::Delete,
+        };
+        self.add_finding(effect, span, reason);
+        true
+    }
+
+    fn strongest_to_ask_of(&mut self, run: impl FnOnce(&mut Interpreter<'_>)) -> Option<Crud> {
         let mut inner = Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
@@ -197,11 +227,7 @@ impl<'t> Interpreter<'t> {
         self.sink.braces_differ |= inner.sink.braces_differ;
         self.cursor.commands = inner.cursor.commands;
         self.sink.takes_terminal_input(inner.sink.terminal_input);
-        Some(match inner.sink.strongest_to_ask()? {
-            Crud::Delete => Effect::Delete,
-            Crud::Update => Effect::Update,
-            Crud::Create | Crud::Read => Effect::Code,
-        })
+        inner.sink.strongest_to_ask()
     }
 
     /// Records the effect of a part of the command.

@@ -33,7 +33,7 @@ impl Interpreter<'_> {
                 if at > 0 {
                     out.push(" ", false, true);
                 }
-                match arg.has_guessed_number {
+                match arg.has_guessed_number || arg.overridden.is_some() {
                     true => out.push_unknown(true),
                     false => out.push_value(&arg.text, quoted, true, arg.inert),
                 }
@@ -140,6 +140,7 @@ impl Interpreter<'_> {
             known = changed;
         }
         let mut default_prefix = None;
+        let mut is_default = false;
         if let ParameterOperator::Default(default) | ParameterOperator::Assign(default) = change {
             let DefaultWord {
                 word: inner,
@@ -170,12 +171,13 @@ impl Interpreter<'_> {
             }
             match replaces {
                 Some(true) => {
-                    out.overridable |= binding == Binding::Inherited;
+                    let may_differ = binding == Binding::Inherited;
+                    is_default = may_differ || word.chars.iter().any(|ch| ch.is_default);
                     let reshapes =
                         assigns && self.shell.environment.formatted_variables.contains(name);
                     inert &= word.is_inert() && !(assigns && may_compute(&text));
                     default_prefix = word.path_of_only_prefix(&text);
-                    known = (!reshapes).then_some(text);
+                    known = Some(text).filter(|text| !reshapes && !(may_differ && text.is_empty()));
                 }
                 Some(false) => {}
                 None => {
@@ -210,7 +212,10 @@ impl Interpreter<'_> {
                     out.prefix_start = out.chars.len();
                     out.path_of_prefix = default_prefix;
                 }
-                out.push_value(&text, quoted, true, inert);
+                match is_default {
+                    true => out.push_default(&text, quoted, inert),
+                    false => out.push_value(&text, quoted, true, inert),
+                }
             }
             _ => {
                 self.shell.add_pipeline_paths_of(name);

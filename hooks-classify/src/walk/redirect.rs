@@ -87,7 +87,13 @@ impl Interpreter<'_> {
         let mut leaks = false;
         for redirect in list {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let target = self.expand_unsplit(&redirect.target);
+            let mut target = self.expand_unsplit(&redirect.target);
+            if target.overridden.is_some() {
+                if redirect.operator == RedirectOperator::Read {
+                    self.record_file_read(&target);
+                }
+                target = target.with_replaced_defaults();
+            }
             let paths = self.shell.paths_in_pipeline.clone();
             self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;

@@ -27,12 +27,13 @@ impl Interpreter<'_> {
     fn record_and_run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.cursor.depth += 1;
         let opened = self.sink.recorder.record_words(&args, input);
+        let is_overridable = args.iter().any(|arg| arg.overridden.is_some());
         let output = self.look_up_and_run(args, input);
         if opened {
             self.sink.recorder.close_part();
         }
         self.cursor.depth -= 1;
-        output
+        output.filter(|_| !is_overridable)
     }
 
     fn look_up_and_run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
@@ -96,7 +97,7 @@ impl Interpreter<'_> {
             }
             return None;
         }
-        if name.overridable {
+        if name.overridden.is_some() {
             self.add_unseen_code(
                 name.span,
                 UnseenCode::Program,
@@ -110,6 +111,7 @@ impl Interpreter<'_> {
                 .max()
                 .unwrap_or(name.span.end),
         );
+        self.check_replaced_defaults(&args, input);
         let text = name.text.clone();
         self.run_alias(&text, &args, input);
         if self.shell.environment.functions.contains_key(&text) {
@@ -238,6 +240,17 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Checks a command with unknown values in place of defaults that inherited variables replace.
+    fn check_replaced_defaults(&mut self, args: &[Arg], input: &Input) {
+        let Some(replaced) = args[1..].iter().find(|arg| arg.overridden.is_some()) else {
+            return;
+        };
+        let span = replaced.span;
+        let others: Vec<Arg> = args.iter().map(Arg::with_replaced_defaults).collect();
+        let reason = "a variable that the shell inherits may replace this default";
+        self.ask_if_asked_by(span, reason, |inner| drop(inner.run_args(others, input)));
+    }
+
     /// Checks a program whose unknown words may be options that the text passes on as data.
     fn check_possible_options(&mut self, args: &[Arg], run: impl Fn(&mut Interpreter<'_>, &[Arg])) {
         for (at, arg) in args.iter().enumerate().skip(1) {
@@ -247,16 +260,13 @@ impl Interpreter<'_> {
             for option in self.shell.environment.options.of_unknown_word() {
                 let mut args = args.to_vec();
                 args[at] = Arg::new(&option, arg.span);
-                let strongest = self.strongest_effect_of(|inner| {
+                let shown = display_text(&args[at]);
+                let reason = format!("a value that is only known when it runs may be `{shown}`");
+                let asks = self.ask_if_asked_by(arg.span, &reason, |inner| {
                     inner.shell.environment.options = PossibleOptions::default();
                     run(inner, &args);
                 });
-                if let Some(effect) = strongest {
-                    let reason = format!(
-                        "a value that is only known when it runs may be `{}`",
-                        display_text(&args[at])
-                    );
-                    self.add_finding(effect, arg.span, reason);
+                if asks {
                     return;
                 }
             }

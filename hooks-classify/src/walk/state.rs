@@ -135,16 +135,23 @@ impl ShellState {
             let args = positional?;
             return match index {
                 0 => None,
-                _ => args
-                    .get(index - 1)
-                    .filter(|arg| !arg.glob && !arg.has_guessed_number)
-                    .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+                _ if args.iter().take(index).any(|arg| arg.may_split || arg.glob) => None,
+                _ => match args.get(index - 1) {
+                    Some(arg) if arg.has_guessed_number || arg.overridden.is_some() => None,
+                    Some(arg) => Some(arg.text.clone()),
+                    None => Some(String::new()),
+                },
             };
         }
         match name {
             "@" | "*" => {
                 let words: Vec<&str> = positional?.iter().map(|arg| arg.text.as_str()).collect();
-                Some(words.join(" "))
+                let is_certain = |arg: &Arg| {
+                    !(arg.glob || arg.may_split || arg.has_guessed_number)
+                        && arg.overridden.is_none()
+                };
+                let are_certain = positional?.iter().all(is_certain);
+                are_certain.then(|| words.join(" "))
             }
             _ => self
                 .environment
@@ -168,7 +175,7 @@ impl ShellState {
             (Some(_), None) => Binding::Inherited,
             (Some(index), Some(args)) => {
                 let before = args.iter().take(index);
-                match before.clone().any(|arg| arg.may_split) {
+                match before.clone().any(|arg| arg.may_split || arg.glob) {
                     true => Binding::Unclear,
                     false if before.count() == index => Binding::Set,
                     false => Binding::Unset,
@@ -289,7 +296,7 @@ impl ShellState {
     pub(crate) fn shift_positional(&mut self, count: Option<usize>) {
         let args = self.environment.positional.take();
         match (args, count) {
-            (Some(args), Some(count)) if args.iter().all(|arg| !arg.may_split) => {
+            (Some(args), Some(count)) if args.iter().all(|arg| !(arg.may_split || arg.glob)) => {
                 self.environment.positional = Some(args.into_iter().skip(count).collect());
             }
             (None, _) => {}

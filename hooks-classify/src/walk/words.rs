@@ -2,7 +2,7 @@
 //! marked.
 
 use super::braces::{BraceExpansion, BraceSyntax, OTHER_BRACES, UnknownBraces};
-use super::expanded_word::{ExpandedChar, ExpandedWord, text_of};
+use super::expanded_word::{ExpandedChar, ExpandedWord, overridden_text, text_of};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -117,7 +117,7 @@ impl Interpreter<'_> {
                 text: text_of(&field),
                 span,
                 glob,
-                overridable: expanded.overridable,
+                overridden: overridden_text(&field),
                 may_split: glob || expanded.may_split || braces.has_more,
                 // The name of a file is text that anything may have written.
                 inert: !glob && field.iter().all(|ch| ch.is_inert()),
@@ -139,7 +139,7 @@ impl Interpreter<'_> {
             glob: chars
                 .iter()
                 .any(|c| !c.quoted && !c.from_expansion && matches!(c.character, '*' | '?')),
-            overridable: whole.overridable,
+            overridden: overridden_text(chars),
             may_split: false,
             inert: chars.iter().all(|ch| ch.is_inert()),
             has_guessed_number: chars.iter().any(|ch| ch.is_guessed),

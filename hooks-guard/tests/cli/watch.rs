@@ -672,15 +672,9 @@ fn watch_lists_and_revokes_remembered_approvals() {
     terminal.shows("1 CREATE revoked");
     // The events tell how long each approval lasts.
     terminal.send("r");
-    let screen = terminal.shows("1 pending question");
-    assert!(
-        screen.contains("APPROVED by operator, for the session: mkdir two"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("APPROVED by operator, always (revoked): mkdir one"),
-        "{screen}"
-    );
+    terminal.shows("1 pending question");
+    terminal.shows("APPROVED by operator, for the session: mkdir two");
+    terminal.shows("APPROVED by operator, always (revoked): mkdir one");
     assert_eq!(daemon.pending().len(), 1);
 }
 
