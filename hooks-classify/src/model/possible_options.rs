@@ -29,7 +29,9 @@ struct Words {
 impl PossibleOptions {
     /// Records the words of a text that look like options.
     pub(crate) fn note(&self, text: &str) {
-        let words = text.split_whitespace().chain(std::iter::once(text));
+        // A list is one text: `(a b)`.
+        let parts = text.split(|c: char| c.is_whitespace() || "()".contains(c));
+        let words = parts.chain(std::iter::once(text));
         for word in words.filter(|word| is_option(word)) {
             let mut words = self.0.borrow_mut();
             match words.found.len() < MAX_WORDS {

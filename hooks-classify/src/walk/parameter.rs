@@ -177,7 +177,7 @@ impl Interpreter<'_> {
                         assigns && self.shell.environment.formatted_variables.contains(name);
                     inert &= word.is_inert() && !(assigns && may_compute(&text));
                     default_prefix = word.path_of_only_prefix(&text);
-                    known = Some(text).filter(|text| !reshapes && !(may_differ && text.is_empty()));
+                    known = Some(text).filter(|text| !(reshapes || may_differ && text.is_empty()));
                 }
                 Some(false) => {}
                 None => {
