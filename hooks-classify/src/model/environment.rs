@@ -304,8 +304,10 @@ impl Environment {
             self.positional = None;
             self.has_unknown_positional = true;
         }
-        if let Some(text) = value.list() {
-            self.options.note(text);
+        match &value {
+            Value::Text(text) => self.options.note(text),
+            Value::List(words) => words.split(' ').for_each(|word| self.options.note(word)),
+            Value::Address(_) | Value::Inert | Value::Unknown => {}
         }
         let names = self.nameref_targets(name);
         let refers = names.len() > 1;

@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use super::arg::UNKNOWN;
 
+/// Signs at which scripts split a text, and a list begins.
+const SEPARATORS: &str = "(:,;=/";
+
 /// Limit of different words; more may be any option.
 const MAX_WORDS: usize = 12;
 
@@ -27,18 +30,43 @@ struct Words {
 }
 
 impl PossibleOptions {
-    /// Records the words of a text that look like options.
+    /// Records the words of a text that look like options, also behind a sign at which a shell or a
+    /// program may split it: `f:-o`, `(a -o)`.
     pub(crate) fn note(&self, text: &str) {
-        // A list is one text: `(a b)`.
-        let parts = text.split(|c: char| c.is_whitespace() || "()".contains(c));
-        let words = parts.chain(std::iter::once(text));
-        for word in words.filter(|word| is_option(word)) {
-            let mut words = self.0.borrow_mut();
-            match words.found.len() < MAX_WORDS {
-                true => words.found.insert(word.to_owned()),
-                false => words.found.insert(format!("-{UNKNOWN}")),
-            };
+        self.note_ends(text, |before| {
+            before.is_whitespace() || SEPARATORS.contains(before)
+        });
+    }
+
+    /// Records the ends of a text that look like options: the shell cuts or splits it anywhere.
+    pub(crate) fn note_all_ends(&self, text: &str) {
+        self.note_ends(text, |_| true);
+    }
+
+    fn note_ends(&self, text: &str, may_begin_behind: impl Fn(char) -> bool) {
+        for (at, _) in text.match_indices('-') {
+            let end = &text[at..];
+            if !text[..at].chars().next_back().is_none_or(&may_begin_behind) {
+                continue;
+            }
+            let is_end = |c: char| c.is_whitespace() || "()".contains(c);
+            let word = end.split(is_end).next().unwrap_or(end);
+            // A list is one text, of which each word is an element: `(a -o)`.
+            let whole = (!text.starts_with('(')).then_some(end);
+            for option in std::iter::once(word).chain(whole) {
+                if is_option(option) {
+                    self.insert(option);
+                }
+            }
         }
+    }
+
+    fn insert(&self, option: &str) {
+        let mut words = self.0.borrow_mut();
+        match words.found.len() < MAX_WORDS {
+            true => words.found.insert(option.to_owned()),
+            false => words.found.insert(format!("-{UNKNOWN}")),
+        };
     }
 
     /// Returns the words of earlier rounds, one of which an unknown word of a program may be.

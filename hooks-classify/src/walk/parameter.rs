@@ -119,6 +119,13 @@ impl Interpreter<'_> {
                 self.evaluate_expression(&operation);
             }
             let operation = operation.text;
+            if changed.is_none() {
+                let options = &self.shell.environment.options;
+                if operation.starts_with('/') {
+                    options.note_all_ends(&operation);
+                }
+                options.note_all_ends(known.as_deref().unwrap_or_default());
+            }
             self.evaluate_transformation(
                 name,
                 &operation,
@@ -203,6 +210,10 @@ impl Interpreter<'_> {
         }
         // If the text changes `IFS`, the words of the value are unknown.
         let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
+        if splits {
+            let options = &self.shell.environment.options;
+            options.note_all_ends(known.as_deref().unwrap_or_default());
+        }
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
                 if text.contains(UNKNOWN) {
