@@ -452,10 +452,6 @@ pub(crate) enum OffArgument {
 
 /// Value of a setting that switches hooks off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "cli"),
-    expect(dead_code, reason = "the settings are for the command line")
-)]
 pub(crate) enum OffValue {
     /// This value.
     Is(bool),
