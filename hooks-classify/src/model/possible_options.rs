@@ -12,6 +12,9 @@ const SEPARATORS: &str = "(:,;=/";
 /// Limit of different words; more may be any option.
 const MAX_WORDS: usize = 12;
 
+/// Limit of the words that are tried in place of unknown ones, in one round.
+const MAX_TRIES: usize = 1000;
+
 /// Words that a text passes on as data, and that a program would read as options: values of
 /// variables, arguments of functions, printed words. Copies share them.
 ///
@@ -27,6 +30,8 @@ struct Words {
     found: BTreeSet<String>,
     /// `true` if a program got a word that may be one of them.
     matter: bool,
+    /// Number of words that were tried in this round.
+    tries: usize,
 }
 
 impl PossibleOptions {
@@ -45,6 +50,9 @@ impl PossibleOptions {
 
     fn note_ends(&self, text: &str, may_begin_behind: impl Fn(char) -> bool) {
         for (at, _) in text.match_indices('-') {
+            if self.0.borrow().found.len() > MAX_WORDS {
+                return;
+            }
             let end = &text[at..];
             if !text[..at].chars().next_back().is_none_or(&may_begin_behind) {
                 continue;
@@ -76,6 +84,13 @@ impl PossibleOptions {
         words.known.iter().cloned().collect()
     }
 
+    /// Counts a try; `false` if there were too many in this round.
+    pub(crate) fn count_try(&self) -> bool {
+        let mut words = self.0.borrow_mut();
+        words.tries += 1;
+        words.tries <= MAX_TRIES
+    }
+
     /// Returns the words for another round; `None` if this round found no further ones that matter.
     pub(crate) fn next_round(&self) -> Option<Self> {
         let words = self.0.borrow();
@@ -90,6 +105,7 @@ impl PossibleOptions {
             known: &words.known | &words.found,
             found: words.found.clone(),
             matter: false,
+            tries: 0,
         })))
     }
 }

@@ -258,6 +258,11 @@ impl Interpreter<'_> {
                 continue;
             }
             for option in self.shell.environment.options.of_unknown_word() {
+                if !self.shell.environment.options.count_try() {
+                    let reason = "there is too much in it to follow";
+                    self.add_finding(Effect::Unknown, arg.span, reason);
+                    return;
+                }
                 let mut args = args.to_vec();
                 args[at] = Arg::new(&option, arg.span);
                 let shown = display_text(&args[at]);

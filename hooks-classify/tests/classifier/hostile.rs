@@ -134,6 +134,15 @@ fn long_texts_take_bounded_time() {
     assert_confirmed_in_time("rm a|".repeat(1_999).trim_end_matches('|'));
     assert_confirmed_in_time(&format!("rm {}", "{a,b}".repeat(1_900)));
     assert_confirmed_in_time(&format!("rm {}", "a ".repeat(4_900)));
+    assert_confirmed_in_time(&format!(
+        "x={}; {}",
+        "-a".repeat(2_000),
+        "ls ${x%b};".repeat(500)
+    ));
+    assert_confirmed_in_time(&format!("o='-a -l -h'; ls {}", "$x ".repeat(3_000)));
+    assert_confirmed_in_time(&format!("o='-a -l -h'; {}", "ls $x;".repeat(1_400)));
+    assert_confirmed_in_time(&format!("ls {}> y", "${x:-a} ".repeat(1_200)));
+    assert_confirmed_in_time(&format!("{}> y", "ls ${x:-a};".repeat(800)));
     assert_confirmed_in_time(&"f(){ f; f; }; f; rm x;".repeat(400));
     assert_confirmed_in_time(&format!("eval {}rm x", "eval ".repeat(1_900)));
     assert_confirmed_in_time(&format!("{}rm x", "sudo ".repeat(1_900)));
