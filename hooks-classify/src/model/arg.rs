@@ -103,7 +103,7 @@ impl Arg {
         }
     }
 
-    /// Returns the word with unknown values in place of its defaults.
+    /// Returns the word with its defaults replaced by unknown values.
     pub(crate) fn with_replaced_defaults(&self) -> Self {
         match &self.overridden {
             Some(text) => Self {

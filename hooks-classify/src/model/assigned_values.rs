@@ -5,10 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::environment::Value;
-use super::possible_path::PossiblePath;
-
-/// Limit of files of a variable.
-const MAX_PATHS: usize = 64;
+use super::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
 
 /// Values that a text assigns to each variable, on all paths and in all of its shells. Copies share
 /// them.
@@ -31,27 +28,24 @@ struct Joins {
 }
 
 impl AssignedValues {
-    /// Returns the shared values, and leaves values of its own in their place.
-    pub(crate) fn detach(&mut self) -> Self {
-        std::mem::take(self)
-    }
-
     /// Records an assignment, and returns the value that the variable has after it.
     pub(crate) fn assign(&self, name: &str, value: Value) -> Value {
+        self.record(name, &value);
+        self.in_loop(name, value)
+    }
+
+    fn record(&self, name: &str, value: &Value) {
         let mut joins = self.0.borrow_mut();
-        let Some(before) = joins.values.get(name) else {
-            joins.values.insert(name.to_owned(), value.clone());
-            return value;
+        let join = match joins.values.get(name) {
+            Some(before) if before == value => return,
+            Some(before) => before.join(value),
+            None => {
+                joins.values.insert(name.to_owned(), value.clone());
+                return;
+            }
         };
-        if *before != value {
-            let join = before.join(&value);
-            joins.values.insert(name.to_owned(), join);
-            joins.varying.insert(name.to_owned());
-        }
-        match joins.joined.contains(name) {
-            true => joins.values[name].clone(),
-            false => value,
-        }
+        joins.values.insert(name.to_owned(), join);
+        joins.varying.insert(name.to_owned());
     }
 
     /// Returns the value that a variable has in one round of a loop. The loop itself has recorded the
@@ -71,7 +65,8 @@ impl AssignedValues {
         }
         let mut joins = self.0.borrow_mut();
         let known = joins.paths.entry(name.to_owned()).or_default();
-        for path in paths.iter().take(MAX_PATHS.saturating_sub(known.len())) {
+        let room = MAX_PATHS_OF_VARIABLE.saturating_sub(known.len());
+        for path in paths.iter().take(room) {
             if !known.contains(path) {
                 known.push(path.clone());
             }

@@ -12,7 +12,7 @@ const SEPARATORS: &str = "(:,;=/";
 /// Limit of different words; more may be any option.
 const MAX_WORDS: usize = 12;
 
-/// Limit of the words that are tried in place of unknown ones, in one round.
+/// Limit of replacements of unknown words that are tried in one round.
 const MAX_TRIES: usize = 1000;
 
 /// Words that a text passes on as data, and that a program would read as options: values of

@@ -35,12 +35,9 @@ pub(super) fn shell_glob_matches(word: &str, pattern: &str) -> bool {
 
 /// Returns `true` if the text before the first wildcards, or behind the last ones, differs.
 fn ends_differ(word: &str, pattern: &str) -> bool {
-    let first = |text: &str, end: Option<usize>| end.unwrap_or(text.len());
-    let heads = (
-        &word[..first(word, word.find(is_wildcard_or_unknown))],
-        &pattern[..first(pattern, pattern.find('*'))],
-    );
-    if !heads.0.starts_with(heads.1) && !heads.1.starts_with(heads.0) {
+    let start = word.split(is_wildcard_or_unknown).next().unwrap_or("");
+    let pattern_start = pattern.split('*').next().unwrap_or("");
+    if !start.starts_with(pattern_start) && !pattern_start.starts_with(start) {
         return true;
     }
     let last = word.char_indices().rev();

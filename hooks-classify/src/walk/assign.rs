@@ -29,7 +29,7 @@ impl Interpreter<'_> {
             .map(|name| (self.shell.environment.variables.get(&name).cloned(), name))
             .collect();
         // Without `keeps`, only the command has the values, and the text does not assign them.
-        let assigned = (!keeps).then(|| self.shell.environment.assigned.detach());
+        let assigned = (!keeps).then(|| std::mem::take(&mut self.shell.environment.assigned));
         for (name, value) in set {
             self.set_variable(name, value);
         }

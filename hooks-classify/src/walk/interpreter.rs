@@ -90,7 +90,7 @@ impl<'t> Interpreter<'t> {
         }
         if self.cursor.shells.intersects(Shells::ZSH_INTERACTIVE) {
             if self.cursor.depth == 0 && expands_history(text) {
-                let reason = "a shell to which this is typed puts earlier commands in place of `!`";
+                let reason = "a shell to which this is typed replaces `!` by earlier commands";
                 self.add_finding(Effect::Code, span, reason);
             }
             if let Some(typed) = without_comments(text) {

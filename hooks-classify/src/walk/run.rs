@@ -240,7 +240,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Checks a command with unknown values in place of defaults that inherited variables replace.
+    /// Checks a command with its defaults replaced by unknown values: inherited variables may do so.
     fn check_replaced_defaults(&mut self, args: &[Arg], input: &Input) {
         let Some(replaced) = args[1..].iter().find(|arg| arg.overridden.is_some()) else {
             return;

@@ -8,11 +8,8 @@ use super::fixpoint::Trap;
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::OutputKind;
-use crate::model::possible_path::PossiblePath;
+use crate::model::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
 use crate::model::variable_name::is_numeric_parameter;
-
-/// Limit of paths of a variable.
-const MAX_PATHS_OF_VARIABLE: usize = 64;
 
 /// State of a shell.
 #[derive(Debug)]
