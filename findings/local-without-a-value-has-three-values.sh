@@ -7,49 +7,13 @@
 # Seen with the versions below; the manual of dash names the inherited value.
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/shells.bash"
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# The shells of Debian 12, unpacked and not installed. Their libraries are those of the system.
-packages=(
-    b/bash/bash_5.2.15-2+b13
-    z/zsh/zsh_5.9-4+b15
-    k/ksh93u+m/ksh93u+m_1.0.4-3
-    m/mksh/mksh_59c-28+deb12u1
-    y/yash/yash_2.52-2
-    d/dash/dash_0.5.12-2
-    p/posh/posh_0.14.1
-    b/busybox/busybox_1.35.0-4+deb12u1+b1
-)
-for package in "${packages[@]}"; do
-    file=${package##*/}_amd64.deb
-    curl -fsSLO "http://deb.debian.org/debian/pool/main/${package}_amd64.deb"
-    dpkg-deb -x "$file" "$folder/root"
-    echo "${package##*/}"
-done
-
-# Prints what a shell makes of a text.
-run() {
-    local shell=$1 text=$2 program
-    case $shell in
-    busybox) program=("$folder/root/bin/busybox" sh) ;;
-    yash | posh) program=("$folder/root/usr/bin/$shell") ;;
-    *) program=("$folder/root/bin/$shell") ;;
-    esac
-    [ -x "${program[0]}" ]
-    "${program[@]}" -c "$text" 2>errors || true
-}
-
-# Fails unless each of these shells prints these lines.
-expect() {
-    local text=$1 lines=$2 seen shell
-    for shell in "${@:3}"; do
-        seen=$(run "$shell" "$text")
-        printf '%-8s %s\n' "$shell" "$(printf '%s' "$seen" | tr '\n' ' ')"
-        [ "$seen" = "$lines" ] || { echo "expected: $lines"; cat errors; exit 1; }
-    done
-}
+install_shells
 
 text='x=outer; f() { local x; echo "[${x-unset}]"; }; f'
 printf '%s\n' "$text"
