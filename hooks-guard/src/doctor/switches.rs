@@ -31,12 +31,7 @@ pub(super) fn checks(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             "the variable `{name}` is `{value}`, so {} does not call the hook",
             agent.title()
         );
-        Check::new(
-            agent.name(),
-            CheckState::Bad,
-            what,
-            &format!("unset `{name}`"),
-        )
+        switched_off(agent, what, &format!("unset `{name}`"))
     }));
     checks
 }
@@ -49,12 +44,7 @@ pub(super) fn check_arguments(agent: Agent, arguments: &[OsString]) -> Vec<Check
     let arguments: Vec<_> = arguments.take_while(|argument| argument != "--").collect();
     let check = |text: &str| {
         let what = format!("with `{text}`, {} does not call the hook", agent.title());
-        Check::new(
-            agent.name(),
-            CheckState::Bad,
-            what,
-            &format!("remove `{text}`"),
-        )
+        switched_off(agent, what, &format!("remove `{text}`"))
     };
     let mut checks = Vec::new();
     for (at, argument) in arguments.iter().enumerate() {
@@ -90,6 +80,10 @@ pub(super) fn check_arguments(agent: Agent, arguments: &[OsString]) -> Vec<Check
         }
     }
     checks
+}
+
+fn switched_off(agent: Agent, what: String, remedy: &str) -> Check {
+    Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
 /// Returns `true` for a value of a variable that agents read as true.
@@ -147,8 +141,7 @@ fn check_text(
     is_toml: bool,
     switches: &[HookSwitch],
 ) -> Vec<Check> {
-    let check =
-        |what: String, remedy: &str| Check::new(agent.name(), CheckState::Bad, what, remedy);
+    let check = |what: String, remedy: &str| switched_off(agent, what, remedy);
     let document = match is_toml {
         true => text
             .parse::<toml::Table>()
