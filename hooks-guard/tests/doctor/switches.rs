@@ -108,7 +108,7 @@ const SWITCHES: &[Switch] = &[
         Agent::Gemini,
         None,
         Some(".gemini/settings.json"),
-        r#"{"hooksConfig": {"disabled": ["/home/a/bin/hooks-guard hook gemini --timeout 600"]}}"#,
+        r#"{"hooksConfig": {"disabled": ["/opt/bin/hooks-guard hook gemini --timeout 600"]}}"#,
         "hooksConfig.disabled",
     ),
     (
