@@ -54,6 +54,12 @@ impl Shells {
     pub(crate) const WITHOUT_BRACES: Self = Self(8 | 32);
     /// Shells without `[[ … ]]` and `(( … ))`: they read commands there.
     pub(crate) const WITHOUT_TESTS: Self = Self::DASH;
+    /// Shells without `function NAME`: they read a command there.
+    pub(crate) const WITHOUT_FUNCTION_KEYWORD: Self = Self::DASH;
+    /// Shells in which `command NAME` runs a program, even if the shell has a builtin of this name.
+    pub(crate) const COMMAND_SKIPS_BUILTINS: Self = Self::ANY_ZSH;
+    /// Shells in which `builtin NAME` runs no builtin.
+    pub(crate) const WITHOUT_BUILTIN_CALL: Self = Self(8 | 32);
     /// Shells without `a+=b`.
     pub(crate) const WITHOUT_APPEND: Self = Self(8 | 32);
     /// Shells without `$[ … ]`.

@@ -3,23 +3,28 @@
 
 use crate::model::arg::UNKNOWN;
 
-/// Returns `true` if a text fits a pattern in which `*` matches any characters.
+/// Returns `true` if a text fits a pattern in which `*` matches any characters. Compares the ends first,
+/// because most texts differ there.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else {
+    let is_same = |(a, b): (u8, u8)| a == b;
+    let is_star = |byte: u8| byte == b'*';
+    let Some(head) = pattern.bytes().position(is_star) else {
         return pattern == text;
     };
-    let Some(mut text) = text.strip_prefix(head) else {
+    let tail = pattern.bytes().rev().take_while(|byte| !is_star(*byte));
+    let tail = tail.count();
+    if text.len() < head + tail
+        || !pattern.bytes().rev().zip(text.bytes().rev()).take(tail).all(is_same)
+        || !pattern.bytes().zip(text.bytes()).take(head).all(is_same)
+    {
         return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or("");
-    for part in parts {
-        let Some(at) = text.find(part) else {
-            return false;
-        };
-        text = &text[at + part.len()..];
     }
-    text.ends_with(last)
+    let mut text = &text[head..text.len() - tail];
+    pattern[head..pattern.len() - tail].split('*').all(|part| {
+        let at = text.find(part);
+        text = at.map_or("", |at| &text[at + part.len()..]);
+        at.is_some()
+    })
 }
 
 /// Returns `true` if some name fits both a pattern of the shell and a pattern of a table. A

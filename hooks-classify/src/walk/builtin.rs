@@ -7,6 +7,7 @@ use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::programs::builtins::{Builtin, HARMLESS_OPTIONS};
 use crate::programs::shell::is_read_alike;
@@ -383,6 +384,13 @@ impl Interpreter<'_> {
             if !args[0].is_known() || args[0].glob {
                 return self.run_args(args.to_vec(), input);
             }
+            let skips_builtin = match builtin {
+                Builtin::Command => Shells::COMMAND_SKIPS_BUILTINS,
+                _ => Shells::WITHOUT_BUILTIN_CALL,
+            };
+            let skips_builtin = self.cursor.shells.intersects(skips_builtin);
+            let without = (skips_builtin && Builtin::named(&text).is_some())
+                .then(|| self.shell.environment.clone());
             self.cursor.depth += 1;
             let opened = self.sink.recorder.record_words(args, input);
             let output = match self.run_builtin(&text, args, whole, input) {
@@ -393,7 +401,11 @@ impl Interpreter<'_> {
                 self.sink.recorder.close_part();
             }
             self.cursor.depth -= 1;
-            return output;
+            let Some(without) = without else {
+                return output;
+            };
+            self.shell.environment.join(&without);
+            return output.filter(|text| text.is_empty());
         }
         self.run_args(rest[at..].to_vec(), input)
     }

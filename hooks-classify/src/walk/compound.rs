@@ -95,6 +95,7 @@ impl Interpreter<'_> {
                         );
                     }
                 }
+                self.check_body_without_keyword(name, body);
                 if is_shell_hook(name) {
                     self.check_external_call(
                         name,

@@ -8,6 +8,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::{Input, Output};
 use crate::model::script::Command;
+use crate::model::shells::Shells;
 use crate::tables::matches;
 
 /// Limit of recursive calls of a function.
@@ -87,13 +88,34 @@ impl Interpreter<'_> {
                 "exports"
             } else if has_unusual_name || self.tables.program(&name).is_some() {
                 "shadows a program by"
-            } else if self.cursor.saw_function_keyword {
-                // Some shells do not know the keyword, and run the body.
-                "defines by `function`"
             } else {
                 continue;
             };
             self.check_external_call(&name, &body, why);
+        }
+    }
+
+    /// Checks the body of a function as a list where it is defined: shells that do not know `function`
+    /// take it for the name of a program, and run the body.
+    pub(crate) fn check_body_without_keyword(&mut self, name: &str, body: &Command) {
+        let shells = self.cursor.shells;
+        if !self.cursor.saw_function_keyword
+            || !shells.intersects(Shells::WITHOUT_FUNCTION_KEYWORD)
+        {
+            return;
+        }
+        let mut after = None;
+        let strongest = self.strongest_effect_of(|inner| {
+            inner.run_command(body, &Input::Unknown);
+            after = Some(inner.shell.environment.clone());
+        });
+        if let Some(effect) = strongest {
+            let span = self.cursor.span_map.map(body.span);
+            let does = format!("runs what the function `{name}` does in shells without `function`");
+            self.add_finding(effect, span, does);
+        }
+        if let Some(after) = after {
+            self.shell.environment.join(&after);
         }
     }
 

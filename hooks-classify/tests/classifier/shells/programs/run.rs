@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
+};
 use tempfile::TempDir;
 
 use crate::support::process::installed;
@@ -92,6 +94,7 @@ pub(super) struct Sandbox {
 
 impl Sandbox {
     pub(super) fn new() -> Self {
+        adopt_orphans();
         let mut sandbox = Self {
             folder: tempfile::tempdir().expect("a folder"),
             script: tempfile::tempdir().expect("a folder"),
@@ -180,6 +183,14 @@ fn modified(file: &Path) -> SystemTime {
     metadata.modified().expect("a time")
 }
 
+/// Lets this process be the parent of what a shell leaves behind, which therefore ends at once. The first
+/// process of a container may take seconds to wait for its children.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .expect("a parent of orphans");
+}
+
 /// Waits for a shell and what it started in the background, and kills them if they take too long.
 fn end(mut child: Child) {
     let group = Pid::from_child(&child);
@@ -188,6 +199,7 @@ fn end(mut child: Child) {
     let mut has_ended = false;
     loop {
         has_ended = has_ended || child.try_wait().expect("a child").is_some();
+        while has_ended && matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
         if has_ended && test_kill_process_group(group).is_err() {
             return;
         }
