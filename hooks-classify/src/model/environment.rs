@@ -68,6 +68,10 @@ pub(crate) struct Environment {
     pub(crate) positional: Option<Vec<Arg>>,
     /// `true` if the text sets the positional parameters to unknown values.
     pub(crate) has_unknown_positional: bool,
+    /// `true` if the text sets or shifts the positional parameters.
+    pub(crate) sets_positional: bool,
+    /// `true` if the action of a trap does so: they may then change at any time.
+    pub(crate) traps_set_positional: bool,
 }
 
 /// Variables that the shell sets.
@@ -286,6 +290,7 @@ impl Environment {
         self.aliases.clear();
         self.positional = Some(Vec::new());
         self.has_unknown_positional = false;
+        self.traps_set_positional = false;
         self.stdio_redirected = false;
     }
 
@@ -297,12 +302,18 @@ impl Environment {
             .chain(folders.map(move |folder| format!("{folder}/{path}")))
     }
 
+    /// Sets the positional parameters; `None` if they are unknown.
+    pub(crate) fn set_positional(&mut self, words: Option<Vec<Arg>>) {
+        self.sets_positional = true;
+        self.positional = words.filter(|_| !self.traps_set_positional);
+        self.has_unknown_positional = self.positional.is_none();
+    }
+
     /// Sets a variable and each variable that it may refer to.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         if name == "argv" {
             // The positional parameters, in zsh.
-            self.positional = None;
-            self.has_unknown_positional = true;
+            self.set_positional(None);
         }
         match &value {
             Value::Text(text) => self.options.note(text),
@@ -434,6 +445,8 @@ impl Environment {
             self.has_unknown_positional = true;
         }
         self.has_unknown_positional |= other.has_unknown_positional;
+        self.sets_positional |= other.sets_positional;
+        self.traps_set_positional |= other.traps_set_positional;
         self.may_have_ended |= other.may_have_ended;
         self.readonly_variables
             .extend(other.readonly_variables.iter().cloned());

@@ -6,23 +6,24 @@ use crate::model::arg::UNKNOWN;
 /// Returns `true` if a text fits a pattern in which `*` matches any characters. Compares the ends first,
 /// because most texts differ there.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let is_same = |(a, b): (u8, u8)| a == b;
-    let is_star = |byte: u8| byte == b'*';
-    let Some(head) = pattern.bytes().position(is_star) else {
-        return pattern == text;
+    let differs = |of_pattern: Option<&u8>, of_text: Option<&u8>| {
+        of_pattern.is_some_and(|byte| *byte != b'*') && of_pattern != of_text
     };
-    let tail = pattern.bytes().rev().take_while(|byte| !is_star(*byte));
-    let tail = tail.count();
-    if text.len() < head + tail
-        || !pattern.bytes().rev().zip(text.bytes().rev()).take(tail).all(is_same)
-        || !pattern.bytes().zip(text.bytes()).take(head).all(is_same)
-    {
+    let (bytes, text_bytes) = (pattern.as_bytes(), text.as_bytes());
+    if differs(bytes.last(), text_bytes.last()) || differs(bytes.first(), text_bytes.first()) {
         return false;
     }
-    let mut text = &text[head..text.len() - tail];
-    pattern[head..pattern.len() - tail].split('*').all(|part| {
-        let at = text.find(part);
-        text = at.map_or("", |at| &text[at + part.len()..]);
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = text.strip_prefix(head);
+    let Some(mut inner) = inner.and_then(|inner| inner.strip_suffix(tail)) else {
+        return false;
+    };
+    middle.split('*').all(|part| {
+        let at = inner.find(part);
+        inner = at.map_or("", |at| &inner[at + part.len()..]);
         at.is_some()
     })
 }

@@ -150,12 +150,17 @@ impl Interpreter<'_> {
         if operands.len() > 1 && action.text != "-" {
             // The action may run at any time, or never, and in a function with other parameters.
             let before = self.shell.environment.clone();
-            self.shell.environment.positional = None;
-            self.shell.environment.has_unknown_positional = true;
+            self.shell.environment.set_positional(None);
+            self.shell.environment.sets_positional = false;
             self.run_shell_text(action, &Input::Inherited);
             let environment = &mut self.shell.environment;
-            environment.positional.clone_from(&before.positional);
-            environment.has_unknown_positional = before.has_unknown_positional;
+            if environment.sets_positional {
+                environment.traps_set_positional = true;
+                environment.set_positional(None);
+            } else {
+                environment.positional.clone_from(&before.positional);
+                environment.has_unknown_positional = before.has_unknown_positional;
+            }
             environment.join(&before);
             let (action, environment) = (action.clone(), before);
             self.shell.traps.push(Trap {
@@ -298,8 +303,8 @@ impl Interpreter<'_> {
             );
         }
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
-            self.shell.environment.positional = Some(rest[at + 1..].to_vec());
-            self.shell.environment.has_unknown_positional = false;
+            let words = rest[at + 1..].to_vec();
+            self.shell.environment.set_positional(Some(words));
             for arg in &rest[at + 1..] {
                 self.shell.environment.options.note(&arg.text);
             }
@@ -309,8 +314,7 @@ impl Interpreter<'_> {
                 .possible_paths
                 .insert("@".to_owned(), paths);
         } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
-            self.shell.environment.positional = None;
-            self.shell.environment.has_unknown_positional = true;
+            self.shell.environment.set_positional(None);
             let paths = self.paths_of_arguments(rest);
             self.shell
                 .environment

@@ -51,7 +51,12 @@ impl Interpreter<'_> {
             return None;
         }
         self.shell.call_stack.push(name.to_owned());
-        let outer_positional = self.shell.environment.positional.replace(args.to_vec());
+        let environment = &mut self.shell.environment;
+        let outer_positional = environment.positional.take();
+        let was_unknown = environment.has_unknown_positional;
+        let was_set = environment.sets_positional;
+        environment.set_positional(Some(args.to_vec()));
+        environment.sets_positional = was_set;
         let outer_locals = self.shell.locals.replace(HashMap::new());
         let outer_returns = self.shell.early_returns.replace(Vec::new());
         self.cursor.depth += 1;
@@ -67,6 +72,7 @@ impl Interpreter<'_> {
         }
         self.shell.restore_locals(outer_locals);
         self.shell.environment.positional = outer_positional;
+        self.shell.environment.has_unknown_positional |= was_unknown;
         self.shell.call_stack.pop();
         output
     }

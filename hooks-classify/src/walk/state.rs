@@ -291,13 +291,13 @@ impl ShellState {
 
     /// Removes the first positional parameters; `count` is `None` if their number is unknown.
     pub(crate) fn shift_positional(&mut self, count: Option<usize>) {
-        let args = self.environment.positional.take();
-        match (args, count) {
+        let environment = &mut self.environment;
+        match (environment.positional.take(), count) {
             (Some(args), Some(count)) if args.iter().all(|arg| !(arg.may_split || arg.glob)) => {
-                self.environment.positional = Some(args.into_iter().skip(count).collect());
+                environment.set_positional(Some(args.into_iter().skip(count).collect()));
             }
-            (None, _) => {}
-            _ => self.environment.has_unknown_positional = true,
+            (None, _) => environment.sets_positional = true,
+            _ => environment.set_positional(None),
         }
     }
 
