@@ -30,6 +30,11 @@ struct Words {
     found: BTreeSet<String>,
     /// `true` if a program got a word that may be one of them.
     matter: bool,
+    /// `true` if an earlier round cut or split an unknown value anywhere: it may be any text that is
+    /// passed on.
+    cuts: bool,
+    /// `true` if this round did.
+    found_cut: bool,
     /// Number of words that were tried in this round.
     tries: usize,
 }
@@ -38,14 +43,20 @@ impl PossibleOptions {
     /// Records the words of a text that look like options, also behind a sign at which a shell or a
     /// program may split it: `f:-o`, `(a -o)`.
     pub(crate) fn note(&self, text: &str) {
+        let cuts = self.0.borrow().cuts;
         self.note_ends(text, |before| {
-            before.is_whitespace() || SEPARATORS.contains(before)
+            cuts || before.is_whitespace() || SEPARATORS.contains(before)
         });
     }
 
     /// Records the ends of a text that look like options: the shell cuts or splits it anywhere.
     pub(crate) fn note_all_ends(&self, text: &str) {
         self.note_ends(text, |_| true);
+    }
+
+    /// Records that the shell cuts or splits an unknown value.
+    pub(crate) fn note_cut_of_unknown(&self) {
+        self.0.borrow_mut().found_cut = true;
     }
 
     fn note_ends(&self, text: &str, may_begin_behind: impl Fn(char) -> bool) {
@@ -94,8 +105,8 @@ impl PossibleOptions {
     /// Returns the words for another round; `None` if this round found no further ones that matter.
     pub(crate) fn next_round(&self) -> Option<Self> {
         let words = self.0.borrow();
-        let found_more = words.matter && !words.found.is_subset(&words.known);
-        found_more.then(|| self.known_from_now())
+        let found_more = words.found_cut && !words.cuts || !words.found.is_subset(&words.known);
+        (words.matter && found_more).then(|| self.known_from_now())
     }
 
     /// Returns the words for another round, which knows them everywhere.
@@ -105,6 +116,8 @@ impl PossibleOptions {
             known: &words.known | &words.found,
             found: words.found.clone(),
             matter: false,
+            cuts: words.cuts || words.found_cut,
+            found_cut: false,
             tries: 0,
         })))
     }

@@ -54,6 +54,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
             for value in [value, &part] {
                 analysis.evaluate_if_integer("OPTARG", value);
             }
+            context.environment.options.note_all_ends(&value.text);
         }
         analysis.fill_variable(name, &Arg::new("", name.span));
         analysis.set_variable("OPTARG", Value::Unknown);

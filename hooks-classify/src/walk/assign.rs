@@ -200,6 +200,25 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Records the secrets that a value of a variable names.
+    pub(super) fn add_secret_paths(&mut self, variable: &str, value: &Arg) {
+        let lower = value.path().to_lowercase();
+        let secret = |path: &str| {
+            self.tables.may_read_secrets(path) || self.tables.may_read_secrets_below(path)
+        };
+        // A list: each of its words.
+        let list = value.path().strip_prefix('(');
+        let words = list
+            .into_iter()
+            .flat_map(|list| list.trim_end_matches(')').split_whitespace());
+        let words = words.map(|word| value.with_text(word).path().to_owned());
+        let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
+        if let Some(path) = paths.find(|path| secret(path)) {
+            let named = PossiblePath { path, secret: true };
+            self.shell.add_variable_paths(variable, &[named]);
+        }
+    }
+
     pub(crate) fn set_variable(&mut self, name: &str, value: &Arg) {
         self.evaluate_if_integer(name, value);
         let environment = &mut self.shell.environment;
@@ -226,21 +245,7 @@ impl Interpreter<'_> {
                     .remove(base_name(name)),
             ),
         }
-        let lower = value.path().to_lowercase();
-        let secret = |path: &str| {
-            self.tables.may_read_secrets(path) || self.tables.may_read_secrets_below(path)
-        };
-        // A list: each of its words.
-        let list = value.path().strip_prefix('(');
-        let words = list
-            .into_iter()
-            .flat_map(|list| list.trim_end_matches(')').split_whitespace());
-        let words = words.map(|word| value.with_text(word).path().to_owned());
-        let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
-        if let Some(path) = paths.find(|path| secret(path)) {
-            let named = PossiblePath { path, secret: true };
-            self.shell.add_variable_paths(base_name(name), &[named]);
-        }
+        self.add_secret_paths(base_name(name), value);
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = base_name(name);
@@ -270,14 +275,8 @@ impl Interpreter<'_> {
                 .map(str::to_owned)
         } else if append {
             let appended = self.shell.appended_text(base, &value.text);
-            if let Some(text) = &appended
-                && secret(text)
-            {
-                let (path, secret) = (text.clone(), true);
-                let named = PossiblePath { path, secret };
-                self.shell.add_variable_paths(base, &[named]);
-            }
             if let Some(text) = &appended {
+                self.add_secret_paths(base, &value.with_text(text));
                 self.shell.environment.options.note(text);
             }
             appended.filter(|_| !self.cursor.shells.intersects(Shells::WITHOUT_APPEND))

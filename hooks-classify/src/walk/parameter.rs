@@ -124,7 +124,10 @@ impl Interpreter<'_> {
                 if operation.starts_with('/') {
                     options.note_all_ends(&operation);
                 }
-                options.note_all_ends(known.as_deref().unwrap_or_default());
+                match &known {
+                    Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
+                    _ => options.note_cut_of_unknown(),
+                }
             }
             self.evaluate_transformation(
                 name,
@@ -172,6 +175,8 @@ impl Interpreter<'_> {
                 };
                 self.check_variable(name, &value);
                 self.evaluate_if_integer(name, &value);
+                self.add_secret_paths(name, &value);
+                self.shell.environment.options.note(&text);
                 let inert = inert && word.is_inert() && !may_compute(&text);
                 let value = if inert { Value::Inert } else { Value::Unknown };
                 self.shell.environment.set(name, value);
@@ -212,7 +217,10 @@ impl Interpreter<'_> {
         let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
         if splits {
             let options = &self.shell.environment.options;
-            options.note_all_ends(known.as_deref().unwrap_or_default());
+            match &known {
+                Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
+                _ => options.note_cut_of_unknown(),
+            }
         }
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
