@@ -105,8 +105,7 @@ impl Interpreter<'_> {
     /// take it for the name of a program, and run the body.
     pub(crate) fn check_body_without_keyword(&mut self, name: &str, body: &Command) {
         let shells = self.cursor.shells;
-        if !self.cursor.saw_function_keyword
-            || !shells.intersects(Shells::WITHOUT_FUNCTION_KEYWORD)
+        if !self.cursor.saw_function_keyword || !shells.intersects(Shells::WITHOUT_FUNCTION_KEYWORD)
         {
             return;
         }
