@@ -1,13 +1,13 @@
 //! Checks for variables that redirect the guard or its agents. In: settings of projects and of the
 //! user, and the environment of this process. Out: one check per variable.
 
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
+use std::path::Path;
 
 use super::check::{Check, CheckState, DoctorContext};
+use crate::classify::Classifier;
 use crate::files;
-use crate::install::{TOKEN_VARIABLE, document_value};
+use crate::install::TOKEN_VARIABLE;
+use crate::protocol::variable_files::{FileVariable, VariableFile, VariableFormat, deciding};
 use crate::protocol::{Agent, SettingsPlaces};
 
 /// Effect of a variable on the guard.
@@ -85,7 +85,7 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<Check> = around
         .workspace
         .iter()
-        .flat_map(|folder| project_files(folder))
+        .flat_map(|folder| VariableFile::in_project(folder))
         .flat_map(|(file, format)| check_file(&file, format, true))
         .collect();
     let user = [
@@ -116,83 +116,6 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
 
 const NAME: &str = "environment";
 
-/// How a file sets variables.
-#[derive(Clone, Copy)]
-enum VariableFormat {
-    /// The object `env`.
-    Claude,
-    /// The table `shell_environment_policy.set`.
-    Codex,
-    /// The objects `terminal.integrated.env.PLATFORM`.
-    VsCode,
-    /// Lines `NAME=value`, with or without `export`.
-    Lines,
-}
-
-/// Returns the files of a project that set variables for an agent or for the shell that starts it.
-fn project_files(folder: &Path) -> [(PathBuf, VariableFormat); 9] {
-    [
-        (".claude/settings.json", VariableFormat::Claude),
-        (".claude/settings.local.json", VariableFormat::Claude),
-        (".codex/config.toml", VariableFormat::Codex),
-        (".vscode/settings.json", VariableFormat::VsCode),
-        (".gemini/.env", VariableFormat::Lines),
-        (".qwen/.env", VariableFormat::Lines),
-        (".qwen/settings.json", VariableFormat::Claude),
-        (".env", VariableFormat::Lines),
-        (".envrc", VariableFormat::Lines),
-    ]
-    .map(|(name, format)| (folder.join(name), format))
-}
-
-/// Returns the names of the variables that a file sets.
-fn names(text: &str, format: VariableFormat) -> Vec<String> {
-    let keys = |value: &Value| -> Vec<String> {
-        let object = value.as_object();
-        object
-            .into_iter()
-            .flat_map(|object| object.keys().cloned())
-            .collect()
-    };
-    match format {
-        VariableFormat::Claude => {
-            document_value(text).map_or_else(Vec::new, |json| keys(&json["env"]))
-        }
-        VariableFormat::VsCode => {
-            let json = document_value(text).unwrap_or_default();
-            let platforms = ["linux", "osx", "windows"];
-            let platforms = platforms.map(|name| format!("terminal.integrated.env.{name}"));
-            platforms
-                .iter()
-                .flat_map(|name| keys(&json[name.as_str()]))
-                .collect()
-        }
-        VariableFormat::Codex => {
-            let table: toml::Table = text.parse().unwrap_or_default();
-            let set = |table: &toml::Table| -> Vec<String> {
-                let policy = table.get("shell_environment_policy");
-                let set = policy.and_then(|policy| policy.get("set")?.as_table());
-                set.into_iter()
-                    .flat_map(|set| set.keys().cloned())
-                    .collect()
-            };
-            let profiles = table.get("profiles").and_then(toml::Value::as_table);
-            let profiles = profiles.into_iter().flat_map(toml::Table::values);
-            let profiles = profiles.filter_map(toml::Value::as_table);
-            profiles.chain([&table]).flat_map(set).collect()
-        }
-        VariableFormat::Lines => text
-            .lines()
-            .filter_map(|line| {
-                let line = line.trim_start();
-                let line = line.strip_prefix("export ").unwrap_or(line);
-                let (name, _) = line.split_once('=')?;
-                Some(name.trim().to_owned())
-            })
-            .collect(),
-    }
-}
-
 fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Check> {
     let text = files::read(file)
         .ok()
@@ -200,11 +123,23 @@ fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Chec
     let Some(text) = text else {
         return Vec::new();
     };
-    let mut found = names(&text, format);
-    found.sort();
-    found.dedup();
-    let check = |name: &String| {
-        let effect = effect(name)?;
+    let mut found = format.variables(&text);
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found.dedup_by(|one, other| one.name == other.name);
+    let classifier = Classifier::new();
+    let check = |variable: &FileVariable| {
+        let name = &variable.name;
+        let Some(effect) = effect(name) else {
+            // The user's own settings are the user's choice.
+            let found = deciding(&classifier, std::slice::from_ref(variable));
+            let reason = found.filter(|_| is_project)?.reason;
+            let what = format!(
+                "a project's settings set `{name}`, in `{}`: it {reason}",
+                file.display()
+            );
+            let remedy = format!("remove `{name}`, unless you know who set it and why");
+            return Some(Check::new(NAME, CheckState::Warn, what, &remedy));
+        };
         // In the user's settings, only some variables are worth a warning.
         let state = match (effect, is_project) {
             (VariableEffect::Programs | VariableEffect::Proxy, true) => CheckState::Warn,
@@ -279,45 +214,4 @@ fn check_process_variable(name: &str) -> Option<Check> {
     let what = format!("`{name}` is set: {does}");
     let remedy = "unset it, unless you set it for `serve`, `approve` or `watch`";
     Some(Check::new(NAME, CheckState::Warn, what, remedy))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{VariableFormat, names};
-
-    #[test]
-    fn variables_are_found_in_every_format() {
-        for (text, format) in [
-            (
-                r#"{"env": {"HOME": "/x"}, /* why */ "a": {"B": 1}}"#,
-                VariableFormat::Claude,
-            ),
-            (
-                "[shell_environment_policy]\nset = { HOME = '/x' }",
-                VariableFormat::Codex,
-            ),
-            (
-                "[profiles.a.shell_environment_policy.set]\nHOME = '/x'",
-                VariableFormat::Codex,
-            ),
-            (
-                r#"{"terminal.integrated.env.osx": {"HOME": "/x"}}"#,
-                VariableFormat::VsCode,
-            ),
-            ("# c\n  export HOME=/x\n", VariableFormat::Lines),
-            ("HOME =/x", VariableFormat::Lines),
-        ] {
-            assert_eq!(names(text, format), ["HOME"], "{text}");
-        }
-        for format in [
-            VariableFormat::Claude,
-            VariableFormat::Codex,
-            VariableFormat::VsCode,
-            VariableFormat::Lines,
-        ] {
-            for text in ["", "{", "[", "{\"env\": 1}", "no line"] {
-                assert!(names(text, format).is_empty(), "{text}");
-            }
-        }
-    }
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
-use crate::install::{BINARY_NAME, document_value, others};
-use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
+use crate::install::{BINARY_NAME, others};
+use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue, settings_text};
 
 /// Maximum number of files of one directory of settings that are read.
 const MAX_FILES: usize = 200;
@@ -143,11 +143,8 @@ fn check_text(
 ) -> Vec<Check> {
     let check = |what: String, remedy: &str| switched_off(agent, what, remedy);
     let document = match is_toml {
-        true => text
-            .parse::<toml::Table>()
-            .ok()
-            .and_then(|table| serde_json::to_value(table).ok()),
-        false => document_value(text),
+        true => settings_text::toml(text),
+        false => settings_text::json(text),
     };
     let Some(document) = document else {
         // An agent may read more than this parser.

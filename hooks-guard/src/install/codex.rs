@@ -10,8 +10,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
-use super::{document, jsonc, plugin};
-use crate::protocol::Agent;
+use super::{jsonc, plugin};
+use crate::protocol::{Agent, settings_text};
 
 /// Codex's names of the events, as used in the keys of the trust.
 const EVENTS: [(&str, &str); 3] = [
@@ -127,7 +127,7 @@ struct CodexEntry {
 }
 
 fn entries(text: &str) -> Vec<CodexEntry> {
-    let document = document::value(text).unwrap_or_default();
+    let document = settings_text::json(text).unwrap_or_default();
     let mut found = Vec::new();
     for (event, label) in EVENTS {
         let groups = document["hooks"][event].as_array();

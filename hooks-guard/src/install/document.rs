@@ -5,10 +5,11 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
-use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
+use super::jsonc::{DocumentError, is_ours, unparsed};
 use super::plan::Plan;
 use super::removal;
 use crate::protocol::Agent;
+use crate::protocol::settings_text::{BOM, OPTIONS};
 
 /// Returns the document with the hook in it, exactly once.
 pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
@@ -83,12 +84,6 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
         return Ok(Vec::new());
     }
     JsonDocument::parse(text)?.entries(agent)
-}
-
-/// Returns the value of a document, if it parses.
-pub(crate) fn value(text: &str) -> Option<Value> {
-    let tree = CstRootNode::parse(text.strip_prefix(BOM).unwrap_or(text), &OPTIONS).ok()?;
-    tree.to_serde_value()
 }
 
 struct JsonDocument {

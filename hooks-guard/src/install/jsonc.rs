@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::ast::{self, Object};
 use jsonc_parser::errors::ParseError;
 use regex::Regex;
@@ -59,22 +58,6 @@ impl DocumentError {
 pub(super) fn invalid_syntax(detail: &str) -> String {
     format!("{detail}; correct the syntax first")
 }
-
-pub(super) const BOM: char = '\u{feff}';
-
-/// Parser options: JSON with comments and trailing commas, without other extensions.
-pub(super) const OPTIONS: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
 
 /// Returns the error of the parser about this text.
 pub(super) fn unparsed(text: &str, error: &ParseError) -> DocumentError {

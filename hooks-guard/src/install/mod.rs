@@ -33,7 +33,7 @@ pub use self::error::InstallError;
 pub use self::preset::{present_preset, write_preset};
 pub use self::report::{FileChange, Report};
 pub(crate) use codex::skipped as codex_skips;
-pub(crate) use document::{entries, value as document_value};
+pub(crate) use document::entries;
 pub(crate) use http::{TOKEN_VARIABLE, is_http, plan as http_plan};
 pub use jsonc::DocumentError;
 pub(crate) use places::others;

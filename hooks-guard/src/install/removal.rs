@@ -7,8 +7,9 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
+use super::jsonc::{DocumentError, is_ours, unparsed};
 use crate::protocol::Agent;
+use crate::protocol::settings_text::{BOM, OPTIONS};
 
 /// Returns the document without the entries that run this program for the agent.
 pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {

@@ -44,7 +44,9 @@ mod model;
 mod outcome;
 mod patch;
 mod reply;
+pub(crate) mod settings_text;
 mod tools;
+pub(crate) mod variable_files;
 
 pub use self::description::{FailureReaction, FailureRules, HookKind};
 pub use self::error::{MAX_INPUT_BYTES, Problem, ProtocolError};

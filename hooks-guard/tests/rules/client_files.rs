@@ -34,13 +34,13 @@ const WEAKEST: &str = "[modes]\ndefault = \"nothing\"\nacceptEdits = \"nothing\"
 const MODES: [&str; 4] = ["default", "acceptEdits", "auto", "bypassPermissions"];
 
 /// A home directory with a project, and gates for it.
-struct Workplace {
-    home: tempfile::TempDir,
-    gates: Vec<(String, Gate)>,
+pub(super) struct Workplace {
+    pub(super) home: tempfile::TempDir,
+    pub(super) gates: Vec<(String, Gate)>,
 }
 
 impl Workplace {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let project = home.path().join("work/project");
         std::fs::create_dir_all(project.join("sub")).unwrap();
@@ -65,7 +65,7 @@ impl Workplace {
         Self { home, gates }
     }
 
-    fn project(&self) -> PathBuf {
+    pub(super) fn project(&self) -> PathBuf {
         self.home.path().join("work/project")
     }
 
@@ -109,7 +109,7 @@ impl Workplace {
         .to_vec()
     }
 
-    async fn decide(
+    pub(super) async fn decide(
         &self,
         gate: &Gate,
         request: &PermissionRequest,
@@ -123,7 +123,12 @@ impl Workplace {
     }
 
     /// Panics if a gate allows a request or leaves it to the agent.
-    async fn assert_guarded(&self, request: &PermissionRequest, extent: Extent, turn: usize) {
+    pub(super) async fn assert_guarded(
+        &self,
+        request: &PermissionRequest,
+        extent: Extent,
+        turn: usize,
+    ) {
         let modes = MODES.len();
         for (at, (name, gate)) in self.gates.iter().enumerate() {
             let is_weakest =
@@ -155,7 +160,7 @@ impl Workplace {
 
 /// The gates and modes with which a request is decided.
 #[derive(Clone, Copy)]
-enum Extent {
+pub(super) enum Extent {
     /// Each gate in each mode.
     All,
     /// Each gate in one mode, which changes with the turn.
@@ -164,7 +169,7 @@ enum Extent {
     Weakest,
 }
 
-fn request(agent: Agent, input: &Value) -> PermissionRequest {
+pub(super) fn request(agent: Agent, input: &Value) -> PermissionRequest {
     match read(agent, input.to_string().as_bytes()) {
         Ok(HookEvent::Ask(question)) => question.request,
         other => panic!("{input}: {other:?}"),

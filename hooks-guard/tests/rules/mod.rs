@@ -4,6 +4,7 @@ mod cases;
 mod client_files;
 mod files;
 mod folders;
+mod project_variables;
 mod random;
 mod suggest;
 

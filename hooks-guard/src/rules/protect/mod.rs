@@ -10,6 +10,7 @@ mod places;
 mod process;
 mod protection;
 mod secrets;
+mod variables;
 
 use std::sync::Arc;
 
@@ -71,6 +72,9 @@ impl Protections {
     }
 
     fn command_protection(&self, context: &RequestContext<'_>) -> Option<(Protection, String)> {
+        if let Some(set) = variables::set_by_project(context) {
+            return Some((Protection::Variables, set));
+        }
         let parts = &context.parts().all;
         let mut found: Option<(Protection, String)> = None;
         for part in parts {

@@ -50,6 +50,7 @@ pub(crate) enum Protection {
     Ssh,
     Programs,
     Secrets,
+    Variables,
     Unknown,
 }
 
@@ -67,6 +68,7 @@ impl Protection {
             Self::Ssh => "SSH's files",
             Self::Programs => "folders of programs",
             Self::Secrets => "files that may be secrets",
+            Self::Variables => "variables in a project's files",
             Self::Unknown => "unknown files, texts and programs",
         }
     }
@@ -84,6 +86,10 @@ impl Protection {
             Self::Ssh => "it touches credentials for other machines",
             Self::Programs => "it may change what later commands run",
             Self::Secrets => "it reads files that may contain secrets",
+            Self::Variables => {
+                "the project sets a variable that decides what commands run; move it to your own \
+                 settings if it is yours"
+            }
             Self::Unknown => "what it changes or runs is unknown until it runs",
         }
     }
