@@ -104,8 +104,10 @@ impl Workplace {
 async fn a_variable_of_the_project_that_decides_what_runs_needs_approval() {
     let place = Workplace::new();
     let project = place.project();
+    let (below, link) = (project.join("sub"), place.home.path().join("link/sub"));
+    std::os::unix::fs::symlink(&project, link.parent().unwrap()).unwrap();
     for (turn, (agent, file, text)) in FILES.iter().enumerate() {
-        let commands = [&*project, &project.join("sub")].map(|cwd| git_status(*agent, cwd));
+        let commands = [&project, &below, &link].map(|cwd| git_status(*agent, cwd));
         for command in &commands {
             let permission = place.decide_plainly(command).await;
             assert_eq!(permission.decision, Decision::AutoAllowed, "{file}");

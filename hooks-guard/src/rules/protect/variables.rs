@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::super::context::RequestContext;
+use super::super::paths::Directory;
 use crate::classify::Classifier;
 use crate::files;
 use crate::protocol::Agent;
@@ -13,15 +14,21 @@ use crate::protocol::variable_files::{VariableFile, deciding};
 /// request's agent run: `BASH_ENV in .claude/settings.json`.
 pub(super) fn set_by_project(context: &RequestContext<'_>) -> Option<String> {
     let agent: Agent = context.request.agent.as_deref()?.parse().ok()?;
-    let cwd = context.request.cwd.as_deref()?;
-    let home = Path::new(&context.start.home);
-    let inside = |folder: &&Path| {
-        let name = folder.to_string_lossy();
-        *folder == cwd || context.project().holds_name(&name)
+    let names = Directory::new(context.request.cwd.as_deref()?).names;
+    let inside = |name: &str, folder: &Path| {
+        let folder = folder.to_string_lossy();
+        folder == name || context.project().holds_name(&folder)
     };
     // The files in the home directory are the user's own.
-    let folders = cwd.ancestors().take_while(inside);
-    let folders = folders.filter(|folder| *folder != home);
+    let is_home = |folder: &Path| {
+        let mut homes = context.homes.iter();
+        homes.any(|home| Path::new(home) == folder)
+    };
+    let folders = names.iter().flat_map(|name| {
+        let around = Path::new(name).ancestors();
+        around.take_while(move |folder| inside(name, folder))
+    });
+    let folders = folders.filter(|folder| !is_home(folder));
     let mut given = folders.flat_map(|folder| {
         let files = VariableFile::of_agent(agent, folder);
         files.map(move |(file, format)| (folder, file, format))
