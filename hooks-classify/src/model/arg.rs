@@ -78,6 +78,11 @@ impl Arg {
         !self.text.contains(UNKNOWN)
     }
 
+    /// Returns `true` if a shell that computes with the word runs nothing.
+    pub(crate) fn runs_nothing(&self) -> bool {
+        !self.glob && (self.inert || self.is_known() && !may_compute(&self.text))
+    }
+
     /// Returns the word as a path, with known variables replaced.
     pub(crate) fn path(&self) -> &str {
         self.resolved_path.as_deref().unwrap_or(&self.text)
@@ -146,4 +151,9 @@ pub(crate) fn shell_quoted(arg: &Arg) -> String {
             .collect();
         format!("\"{text}\"")
     }
+}
+
+/// Returns `true` if a text may run code where a shell computes with it.
+pub(crate) fn may_compute(text: &str) -> bool {
+    text.contains(['[', '$', '`'])
 }

@@ -44,8 +44,20 @@ impl PossibleOptions {
     /// program may split it: `f:-o`, `(a -o)`.
     pub(crate) fn note(&self, text: &str) {
         let cuts = self.0.borrow().cuts;
+        // The keys of a list: `([-o]=a)`.
+        let is_list = text.starts_with('(');
         self.note_ends(text, |before| {
-            cuts || before.is_whitespace() || SEPARATORS.contains(before)
+            cuts || before.is_whitespace()
+                || SEPARATORS.contains(before)
+                || is_list && before == '['
+        });
+    }
+
+    /// Records what looks like an option in an operand of a program, which may print it: a text in code
+    /// such as `s/a/-o/`. The words of a command in the operand (`sh -c 'head -n 1'`) are not printed.
+    pub(crate) fn note_in_operand(&self, operand: &str) {
+        self.note_ends(operand, |before| {
+            SEPARATORS.contains(before) || "\"'".contains(before)
         });
     }
 
@@ -68,7 +80,7 @@ impl PossibleOptions {
             if !text[..at].chars().next_back().is_none_or(&may_begin_behind) {
                 continue;
             }
-            let is_end = |c: char| c.is_whitespace() || "()".contains(c);
+            let is_end = |c: char| c.is_whitespace() || "()]".contains(c);
             let word = end.split(is_end).next().unwrap_or(end);
             // A list is one text, of which each word is an element: `(a -o)`.
             let whole = (!text.starts_with('(')).then_some(end);
@@ -124,7 +136,7 @@ impl PossibleOptions {
 }
 
 /// Returns `true` if a program would read a word as an option that is no number.
-fn is_option(word: &str) -> bool {
+pub(crate) fn is_option(word: &str) -> bool {
     let name = word.strip_prefix('-').unwrap_or("");
     let name = name.strip_prefix('-').unwrap_or(name);
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == UNKNOWN)

@@ -294,9 +294,7 @@ impl Interpreter<'_> {
             self.shell.environment.arrays.insert(base.to_owned());
         }
         let is_overridable = value.overridden.is_some();
-        if text.is_none() || is_overridable {
-            self.shell.environment.options.note(&value.text);
-        }
+        self.shell.environment.options.note(&value.text);
         // The shell computes the value of an integer, or keeps the text.
         let computed = self.shell.environment.integer_variables.contains(base) && inert;
         let value = match text {

@@ -10,10 +10,14 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::{Value, possible_address};
 use crate::model::io::{Input, Output};
+use crate::model::possible_path::PossiblePath;
 use crate::model::script::{CommandKind, ShellScript, ShellWord};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::is_variable_name;
+
+/// Variables with what a pattern of `[[ … =~ … ]]` matched.
+const MATCH_VARIABLES: &[&str] = &["BASH_REMATCH", "MATCH", "match"];
 
 /// Limit of known values that a loop is followed for one by one.
 const MAX_ITERATIONS: usize = 8;
@@ -31,6 +35,7 @@ impl Interpreter<'_> {
             CommandKind::Test(word) => {
                 let (whole, conditions) = self.expand_conditions(word);
                 self.evaluate_test(&whole);
+                self.note_conditions(&whole);
                 self.run_conditions_as_commands(&conditions);
                 self.run_stored_subscripts(span);
                 None
@@ -108,6 +113,25 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Records the words of conditions, which later words may repeat: `$_`, what a pattern matched.
+    fn note_conditions(&mut self, whole: &Arg) {
+        let words = whole.text.split_whitespace();
+        let words = words.map(|word| word.trim_matches(['"', '\'']));
+        // `-f` and the like are operators here.
+        let values = words.clone().filter(|word| word.len() > 2);
+        let options = &self.shell.environment.options;
+        values.for_each(|word| options.note_in_operand(word));
+        let mut secrets = words.filter(|word| self.tables.may_read_secrets(word));
+        if let Some(path) = secrets.next().map(str::to_owned) {
+            let secret = PossiblePath { path, secret: true };
+            for name in MATCH_VARIABLES {
+                self.shell
+                    .add_variable_paths(name, std::slice::from_ref(&secret));
+            }
+            self.shell.last_secret_path = Some(secret);
+        }
+    }
+
     /// Runs conditions as commands: some shells read `[[ a || b ]]` and `(( a ))` as commands.
     fn run_conditions_as_commands(&mut self, conditions: &[Arg]) {
         let first = conditions.first().map_or("", |first| first.text.as_str());
@@ -181,8 +205,11 @@ impl Interpreter<'_> {
         input: &Input,
     ) {
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-        let values: Option<Vec<Arg>> =
-            words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
+        // Without words, the loop iterates over the positional parameters.
+        let values: Option<Vec<Arg>> = match words {
+            Some(words) => Some(words.iter().flat_map(|word| self.expand(word)).collect()),
+            None => self.shell.environment.positional.clone(),
+        };
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= MAX_ITERATIONS
                 && values
@@ -194,20 +221,15 @@ impl Interpreter<'_> {
             let place = words.first().map_or(Span::default(), |word| word.span);
             self.track_secret_variable(&Arg::new(name, self.cursor.span_map.map(place)), words);
         }
-        // Without words, the loop iterates over the positional parameters.
         let inert = values.as_ref().map_or_else(
             || self.shell.is_inert("@"),
-            |values| {
-                values
-                    .iter()
-                    .all(|value| !value.glob && (value.inert || value.is_known()))
-            },
+            |values| values.iter().all(Arg::runs_nothing),
         );
         for value in values.iter().flatten() {
             self.add_printed_path(value);
         }
         let mut paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
-        if values.is_none() {
+        if words.is_none() {
             paths.extend(
                 self.shell
                     .environment
@@ -254,15 +276,22 @@ impl Interpreter<'_> {
             let before = self.shell.environment.clone();
             let texts = values.iter().map(|value| Value::Text(value.text.clone()));
             self.shell.environment.begin_loop(name, texts);
+            let is_left_early = values.len() > 1;
             for value in values {
                 let value = Value::Text(value.text);
                 self.shell.environment.set_in_loop(name, value);
                 self.run_shell_script(body, &inner);
             }
+            // `break` may end the loop at any of its values.
+            if is_left_early {
+                let value = if inert { Value::Inert } else { Value::Unknown };
+                self.shell.environment.set_in_loop(name, value);
+            }
             self.shell.environment.join(&before);
             self.shell.add_variable_paths(name, &paths);
             return;
         }
+        self.shell.add_variable_paths(name, &paths);
         self.with_paths(paths, |interpreter| {
             interpreter.run_twice(|interpreter| {
                 let other = if inert { Value::Inert } else { Value::Unknown };

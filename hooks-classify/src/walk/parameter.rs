@@ -3,9 +3,10 @@
 use super::expanded_word::ExpandedWord;
 use super::interpreter::Interpreter;
 use super::state::Binding;
-use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::arg::{Arg, UNKNOWN, may_compute};
 use crate::model::effect::Effect;
 use crate::model::environment::{Value, is_numeric, possible_address};
+use crate::model::possible_path::PossiblePath;
 use crate::model::script::{DefaultWord, ParameterOperator};
 use crate::model::span::Span;
 use crate::model::variable_name::is_numeric_parameter;
@@ -53,6 +54,10 @@ impl Interpreter<'_> {
         };
         let mut known = self.shell.known_variable(name);
         let mut inert = self.shell.is_inert(name);
+        let mut replaces_number = !matches!(
+            change,
+            ParameterOperator::None | ParameterOperator::Length(_) | ParameterOperator::Other(_)
+        );
         if let ParameterOperator::Length(inner) | ParameterOperator::Indirect(inner) = change {
             let mut operator = ExpandedWord::default();
             self.expand_pieces(inner, &mut operator);
@@ -90,7 +95,13 @@ impl Interpreter<'_> {
                 && known.as_deref().is_none_or(is_numeric)
                 && !may_compute(after_subscript);
             let list = matches!(operation.as_str(), "[@]" | "[*]");
+            replaces_number = replacement(after_subscript).is_some();
+            if let Some(word) = replacement(after_subscript) {
+                self.note_value(word);
+            }
             let changed = match list {
+                // Each of the parameters is changed.
+                _ if matches!(name, "@" | "*") => None,
                 true => self
                     .shell
                     .environment
@@ -128,6 +139,7 @@ impl Interpreter<'_> {
                     Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
                     _ => options.note_cut_of_unknown(),
                 }
+                self.add_secret_values(name, known.as_deref());
             }
             self.evaluate_transformation(
                 name,
@@ -159,6 +171,7 @@ impl Interpreter<'_> {
             let mut word = ExpandedWord::default();
             self.expand_pieces(inner, &mut word);
             let text = word.text();
+            self.note_value(&text);
             let assigns = matches!(change, ParameterOperator::Assign(_));
             let binding = self.shell.binding(name);
             let replaces = match (binding, known.as_deref()) {
@@ -176,7 +189,6 @@ impl Interpreter<'_> {
                 self.check_variable(name, &value);
                 self.evaluate_if_integer(name, &value);
                 self.add_secret_paths(name, &value);
-                self.shell.environment.options.note(&text);
                 let inert = inert && word.is_inert() && !may_compute(&text);
                 let value = if inert { Value::Inert } else { Value::Unknown };
                 self.shell.environment.set(name, value);
@@ -239,9 +251,10 @@ impl Interpreter<'_> {
             _ => {
                 self.shell.add_pipeline_paths_of(name);
                 // A number is one word.
-                let number = is_numeric_parameter(name)
-                    || matches!(change, ParameterOperator::Other(_)) && name == "#"
-                    || matches!(change, ParameterOperator::Length(_));
+                let number = !replaces_number
+                    && (is_numeric_parameter(name)
+                        || matches!(change, ParameterOperator::Other(_)) && name == "#"
+                        || matches!(change, ParameterOperator::Length(_)));
                 out.may_split |= (!quoted && !number) || name == "@";
                 if out.may_start_path()
                     && matches!(
@@ -267,6 +280,33 @@ impl Interpreter<'_> {
                     None => out.push_unknown(inert || number),
                 }
             }
+        }
+    }
+
+    /// Records a text that may replace a value: it may be an option, or name a secret.
+    fn note_value(&mut self, text: &str) {
+        self.shell.environment.options.note(text);
+        self.add_secret_value(text);
+    }
+
+    fn add_secret_value(&mut self, text: &str) {
+        if self.tables.may_read_secrets(text) {
+            self.shell.paths_in_pipeline.push(PossiblePath {
+                path: text.to_owned(),
+                secret: true,
+            });
+        }
+    }
+
+    /// Records the secrets that a changed value names: a change may leave the path as it is.
+    fn add_secret_values(&mut self, name: &str, value: Option<&str>) {
+        let words = self.shell.environment.positional.iter().flatten();
+        let words: Vec<String> = match name {
+            "@" | "*" => words.map(|word| word.path().to_owned()).collect(),
+            _ => value.into_iter().map(str::to_owned).collect(),
+        };
+        for word in words {
+            self.add_secret_value(&word);
         }
     }
 
@@ -315,9 +355,10 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns `true` if a text runs code where a shell computes with it.
-fn may_compute(text: &str) -> bool {
-    text.contains(['[', '$', '`'])
+/// Returns the word that replaces a value: `+word`, `:-word`.
+fn replacement(operation: &str) -> Option<&str> {
+    let operation = operation.strip_prefix(':').unwrap_or(operation);
+    operation.strip_prefix(['+', '-', '=', '?'])
 }
 
 /// Returns the result of a simple operator on a known value.

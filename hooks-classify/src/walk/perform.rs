@@ -189,6 +189,8 @@ impl Interpreter<'_> {
         let run = |interpreter: &mut Self| {
             interpreter.in_child_process(|interpreter| {
                 let environment = &mut interpreter.shell.environment;
+                let words = name.iter().chain(&positional);
+                words.for_each(|word| environment.options.note(&word.text));
                 let before = environment.positional.replace(positional);
                 let outer_name = std::mem::replace(&mut environment.command_name, name);
                 let output = interpreter.run_shell_text(&text, &input);

@@ -9,7 +9,7 @@ use crate::model::arg::{Arg, UNKNOWN, display_text, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
-use crate::model::possible_options::PossibleOptions;
+use crate::model::possible_options::{PossibleOptions, is_option};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -224,14 +224,26 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Records the words that a function or a program that prints its words passes on.
+    /// Records the words that a command passes on: those of functions, builtins and programs that print
+    /// their words, and the operands of others, which may be programs of their own.
     fn note_possible_options(&self, args: &[Arg]) {
         let environment = &self.shell.environment;
         let (name, rest) = (args[0].text.as_str(), &args[1..]);
         let note = |arg: &Arg| environment.options.note(&arg.text);
         if environment.functions.contains_key(name) {
-            rest.iter().for_each(note);
-        } else if rest.iter().any(|arg| arg.text.contains('-'))
+            return rest.iter().for_each(note);
+        }
+        match Builtin::named(name) {
+            Some(Builtin::Null | Builtin::TrueOrFalse) => return rest.iter().for_each(note),
+            Some(Builtin::Command | Builtin::DirectCall) => {
+                let at = rest.iter().position(|arg| !arg.text.starts_with('-'));
+                return at.map_or((), |at| self.note_possible_options(&rest[at..]));
+            }
+            _ => {}
+        }
+        let operands = rest.iter().filter(|arg| !arg.text.starts_with('-'));
+        operands.for_each(|operand| environment.options.note_in_operand(&operand.text));
+        if rest.iter().any(|arg| arg.text.contains('-'))
             && self.tables.prints_words(name)
             && let Some(program) = self.tables.program(name)
         {
@@ -257,7 +269,11 @@ impl Interpreter<'_> {
             if !arg.text.starts_with(UNKNOWN) || arg.resolved_path.is_some() {
                 continue;
             }
-            for option in self.shell.environment.options.of_unknown_word() {
+            let mut options = self.shell.environment.options.of_unknown_word();
+            // The unknown part may be empty.
+            let rest = arg.text.trim_start_matches(UNKNOWN);
+            options.extend(Some(rest.to_owned()).filter(|rest| is_option(rest)));
+            for option in options {
                 if !self.shell.environment.options.count_try() {
                     let reason = "there is too much in it to follow";
                     self.add_finding(Effect::Unknown, arg.span, reason);

@@ -203,7 +203,7 @@ impl ShellState {
     /// Returns `true` if a variable contains a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
-        let inert = |arg: &Arg| !arg.glob && (arg.inert || arg.is_known());
+        let inert = Arg::runs_nothing;
         if name == "0" {
             return self.environment.command_name.as_ref().is_none_or(inert);
         }
