@@ -2,6 +2,7 @@
 
 use crate::model::environment::Environment;
 use crate::model::possible_path::PossiblePath;
+use crate::model::shells::Shells;
 use crate::tables::Tables;
 
 /// Tables and environment that a function of `programs/` or `languages/` reads: the state before the
@@ -10,6 +11,8 @@ use crate::tables::Tables;
 pub(crate) struct Context<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) environment: &'a Environment,
+    /// The shells that may read the text.
+    pub(crate) shells: Shells,
 }
 
 impl Context<'_> {

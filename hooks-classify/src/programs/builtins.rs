@@ -120,7 +120,7 @@ impl Builtin {
             "noglob" | "nocorrect" => Self::PrecommandModifier,
             "time" => Self::Time,
             "repeat" => Self::Repeat,
-            "compgen" | "complete" | "jobs" => Self::ByTable,
+            "compgen" | "complete" | "jobs" | "times" | "hash" | "autoload" => Self::ByTable,
             _ => return None,
         })
     }
@@ -152,7 +152,6 @@ impl Builtin {
 
     /// Returns `true` if some shells keep the variables that are set for this builtin.
     pub(crate) fn keeps_variables(self) -> bool {
-        use Declaration::{Any, Export, Local, Readonly};
         matches!(
             self,
             Self::Null
@@ -166,7 +165,10 @@ impl Builtin {
                 | Self::Trap
                 | Self::Unset
                 | Self::Set
-                | Self::Declare(Any | Export | Local | Readonly)
+                | Self::Alias
+                | Self::Wait
+                | Self::ByTable
+                | Self::Declare(_)
         )
     }
 

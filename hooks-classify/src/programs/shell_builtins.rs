@@ -7,6 +7,7 @@ use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::is_variable_name;
 use crate::options::call::Call;
@@ -18,12 +19,14 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     let printf = call.path.ends_with("printf");
     for (at, arg) in call.args.iter().enumerate() {
         analysis.run_subscript(arg);
-        if arg.text == "-v"
-            && printf
-            && let Some(name) = call.args.get(at + 1)
-        {
+        let name = match arg.text.strip_prefix("-v").filter(|_| printf) {
+            Some("") => call.args.get(at + 1).cloned(),
+            Some(joined) => Some(arg.with_text(joined)),
+            None => None,
+        };
+        if let Some(name) = name {
             for operand in &call.operands {
-                analysis.fill_variable(name, &operand.arg);
+                analysis.fill_variable(&name, &operand.arg);
             }
             analysis.add_variable_paths(&name.text, operand_words(call));
         }
@@ -232,7 +235,7 @@ pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 }
 
 /// Analyzes a test, which changes nothing, but evaluates its words.
-pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+pub(super) fn test(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // Some shells evaluate words that other shells read as numbers.
     analysis.run_stored_subscripts(whole);
@@ -250,7 +253,9 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         );
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         for word in beside.filter_map(|at| call.args.get(at)) {
-            if compares && is_variable_name(&word.text) {
+            let computes = context.shells.intersects(Shells::COMPUTES_IN_TEST);
+            if compares && (is_variable_name(&word.text) || computes && word.text.contains(UNKNOWN))
+            {
                 analysis.evaluate_expression(word);
             }
         }

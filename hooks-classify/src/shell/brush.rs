@@ -276,9 +276,11 @@ impl BrushLowering<'_> {
             .is_some_and(|word| word.value == "[");
         let kind = if test && assigns.is_empty() {
             let end = words.last().map_or(span.end, |word| word.span.end);
-            CommandKind::Test(
-                self.slice(Span::new(words[0].span.start, end), QuoteMode::Expression),
-            )
+            let at = Span::new(words[0].span.start, end);
+            CommandKind::Test(self.slice(
+                at,
+                QuoteMode::of_test(self.text.get(at.start..at.end).unwrap_or("")),
+            ))
         } else {
             CommandKind::Simple { assigns, words }
         };

@@ -21,6 +21,16 @@ pub(crate) enum QuoteMode {
     QuotedOperator,
 }
 
+impl QuoteMode {
+    /// Returns the meaning of quotes in the text of `[ … ]`, in which a process substitution runs.
+    pub(crate) fn of_test(text: &str) -> Self {
+        match text.contains("<(") || text.contains(">(") {
+            true => Self::Word,
+            false => Self::Expression,
+        }
+    }
+}
+
 /// Ends of substitutions by their starts, in bytes of the source.
 pub(crate) type SubstitutionEnds<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
@@ -285,6 +295,12 @@ impl Lexer<'_> {
         let name = inside[mark..mark + length].to_owned();
         let after = start + mark + length;
         let operator = self.source.get(after..end).unwrap_or("");
+        // A process substitution runs in the word of an operator, too.
+        let has_process = !quoted && (operator.contains("<(") || operator.contains(">("));
+        let word_mode = match has_process {
+            true => QuoteMode::Word,
+            false => QuoteMode::Expression,
+        };
         let operator = if mark == 1 {
             let rest = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
             match inside.starts_with('#') {
@@ -308,9 +324,8 @@ impl Lexer<'_> {
             .find(|o| operator.starts_with(**o))
         {
             let from = after + skip.len();
-            let mode = QuoteMode::Expression;
             let default = DefaultWord {
-                word: lex_word(self.source, from, end, mode, self.ends),
+                word: lex_word(self.source, from, end, word_mode, self.ends),
                 replaces_empty: skip.starts_with(':'),
             };
             match skip.ends_with('=') {
@@ -318,8 +333,7 @@ impl Lexer<'_> {
                 false => ParameterOperator::Default(default),
             }
         } else {
-            let mode = QuoteMode::Expression;
-            ParameterOperator::Other(lex_word(self.source, after, end, mode, self.ends))
+            ParameterOperator::Other(lex_word(self.source, after, end, word_mode, self.ends))
         };
         self.at = (end + 1).min(self.to);
         self.pieces.push(WordPiece::Variable {

@@ -510,7 +510,7 @@ impl TreeLowering<'_> {
             "test_command" => CommandKind::Test(self.lex(
                 node.start_byte(),
                 node.end_byte(),
-                QuoteMode::Expression,
+                QuoteMode::of_test(self.slice(node)),
             )),
             "subshell" => CommandKind::Subshell(self.statements(&parts)?),
             "compound_statement" if self.slice(node).starts_with("((") => CommandKind::Test(

@@ -294,7 +294,11 @@ impl Interpreter<'_> {
             self.shell.environment.arrays.insert(base.to_owned());
         }
         let is_overridable = value.overridden.is_some();
-        self.shell.environment.options.note(&value.text);
+        let options = &self.shell.environment.options;
+        options.note(&value.text);
+        if self.shell.environment.formatted_variables.contains(base) {
+            options.note_all_ends(&value.text);
+        }
         // The shell computes the value of an integer, or keeps the text.
         let computed = self.shell.environment.integer_variables.contains(base) && inert;
         let value = match text {

@@ -63,6 +63,12 @@ impl Interpreter<'_> {
         };
         let operands: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
         if call.has_option(&["-f"]) {
+            // ksh93 assigns with this option, too.
+            for (name, value) in operands.iter().filter_map(split_assignment) {
+                self.check_variable(&name, &value);
+                self.shell.environment.options.note(&value.text);
+                self.shell.environment.set_unknown(&name);
+            }
             let exports = declaration == Declaration::Export || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());

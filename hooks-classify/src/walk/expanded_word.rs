@@ -108,6 +108,13 @@ impl ExpandedWord {
         self.chars.iter().all(|ch| ch.is_inert())
     }
 
+    /// Returns `true` if an unquoted brace is open.
+    pub(crate) fn has_open_brace(&self) -> bool {
+        self.chars
+            .iter()
+            .any(|ch| ch.character == '{' && !ch.quoted)
+    }
+
     /// Returns `true` if a path may begin after the present characters: `--folder=…`.
     pub(crate) fn may_start_path(&self) -> bool {
         self.chars

@@ -8,6 +8,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::{Value, is_numeric, possible_address};
 use crate::model::possible_path::PossiblePath;
 use crate::model::script::{DefaultWord, ParameterOperator};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::is_numeric_parameter;
 
@@ -233,6 +234,20 @@ impl Interpreter<'_> {
                 Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
                 _ => options.note_cut_of_unknown(),
             }
+        }
+        // Some shells expand braces after variables.
+        let braces = !quoted
+            && self
+                .cursor
+                .shells
+                .intersects(Shells::BRACES_AFTER_VARIABLES)
+            && known.as_deref().is_some_and(|value| {
+                value.contains('{') || value.contains([',', '.', '}']) && out.has_open_brace()
+            });
+        if braces {
+            let options = &self.shell.environment.options;
+            options.note_all_ends(known.as_deref().unwrap_or_default());
+            known = None;
         }
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {

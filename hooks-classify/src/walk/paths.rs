@@ -99,7 +99,11 @@ impl Interpreter<'_> {
 
     /// Returns the names of files that unknown arguments may be.
     pub(crate) fn paths_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
-        let unknown_args = args.iter().filter(|arg| !arg.is_known() || arg.glob);
+        // Which argument a parameter is may be unknown, too.
+        let secret = |arg: &Arg| self.tables.may_read_secrets(arg.path());
+        let unknown_args = args
+            .iter()
+            .filter(|arg| !arg.is_known() || arg.glob || secret(arg));
         let mut paths: Vec<PossiblePath> = unknown_args
             .map(|arg| self.possible_path(arg.path()))
             .collect();

@@ -18,6 +18,7 @@ impl Interpreter<'_> {
     /// Returns the context of a function of `programs/` or `languages/`.
     pub(crate) fn context(&self) -> Context<'_> {
         Context {
+            shells: self.cursor.shells,
             tables: self.tables,
             environment: &self.shell.environment,
         }

@@ -29,6 +29,9 @@ impl Interpreter<'_> {
         };
         let paths = self.paths_to_read(rest, input);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            // A prompt may follow the name: `NAME?PROMPT`.
+            let name = arg.text.split('?').next().unwrap_or("");
+            let arg = &arg.with_text(name);
             self.fill_variable(arg, &line);
             let plain = arg.text.split('[').next().unwrap_or("");
             self.shell.add_variable_paths(plain, &paths);

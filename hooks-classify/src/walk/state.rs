@@ -150,6 +150,7 @@ impl ShellState {
                 let are_certain = positional?.iter().all(is_certain);
                 are_certain.then(|| words.join(" "))
             }
+            _ if self.environment.is_nameref(name) => None,
             _ => self
                 .environment
                 .variables
@@ -316,8 +317,11 @@ impl ShellState {
     pub(crate) fn paths_of_variable(&self, variable: &str) -> Vec<PossiblePath> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
         let variable = if parameter { "@" } else { variable };
-        let paths = self.environment.possible_paths.get(variable);
-        paths.cloned().unwrap_or_default()
+        let names = self.environment.nameref_targets(variable);
+        let paths = names
+            .iter()
+            .filter_map(|name| self.environment.possible_paths.get(name));
+        paths.flatten().cloned().collect()
     }
 
     /// Adds the names of files that a variable may contain to the paths of the pipeline.

@@ -185,7 +185,15 @@ impl Interpreter<'_> {
                     self.shell.exit_subshell(before);
                     // If the text changes `IFS`, the words of the output are unknown.
                     let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
-                    match output.filter(|_| !splits) {
+                    let braces = self
+                        .cursor
+                        .shells
+                        .intersects(Shells::BRACES_AFTER_VARIABLES);
+                    let is_changed = |text: &str| splits || !quoted && braces && text.contains('{');
+                    if let Some(text) = output.as_deref().filter(|text| is_changed(text)) {
+                        self.shell.environment.options.note_all_ends(text);
+                    }
+                    match output.filter(|text| !is_changed(text)) {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
                         None => {
                             out.may_split |= !quoted;
