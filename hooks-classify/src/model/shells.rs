@@ -52,6 +52,8 @@ impl Shells {
     pub(crate) const ANY_ZSH: Self = Self(2 | 4);
     /// Shells without brace expansion, or in which it is off.
     pub(crate) const WITHOUT_BRACES: Self = Self(8 | 32);
+    /// Shells without `$'…'`: the text ends at the first quote.
+    pub(crate) const WITHOUT_ANSI_QUOTES: Self = Self(8 | 32);
     /// Shells in which a brace in the value of a variable may begin a brace expansion.
     pub(crate) const BRACES_AFTER_VARIABLES: Self = Self(8 | 16);
     /// Shells without `[[ … ]]` and `(( … ))`: they read commands there.

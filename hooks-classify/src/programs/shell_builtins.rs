@@ -176,6 +176,13 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
             analysis.run_shell_text(&operand.arg, &Input::Unknown);
         }
     }
+    // The value of a style goes to the variable that an operand names.
+    if call.has_option(&["-s", "-a", "-b", "-g"]) {
+        for operand in &call.operands {
+            let unknown = Arg::unknown(operand.arg.span);
+            analysis.fill_variable(&operand.arg, &unknown);
+        }
+    }
     analysis
 }
 
@@ -291,6 +298,15 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         analysis.run_subscript(arg);
     }
     if call.path == "compgen" {
+        // bash 5.3 puts the completions into the array that `-V` names.
+        let names = call.args.iter().enumerate();
+        let names = names.filter_map(|(at, arg)| match arg.text.strip_prefix("-V")? {
+            "" => call.args.get(at + 1).cloned(),
+            joined => Some(arg.with_text(joined)),
+        });
+        for name in names {
+            analysis.fill_variable(&name, &Arg::unknown(name.span));
+        }
         // Names of files with this beginning, regardless of other options.
         for operand in call
             .operands

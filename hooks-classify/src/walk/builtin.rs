@@ -226,6 +226,10 @@ impl Interpreter<'_> {
             );
         }
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            if !arg.text.contains('=') && !arg.is_known() {
+                let reason = "an alias that is only known when it runs";
+                self.add_finding(Effect::Code, arg.span, reason);
+            }
             if let Some((alias, value)) = arg.text.split_once('=') {
                 let value = arg.with_text(value);
                 let text = value.is_known().then(|| value.text.clone());

@@ -84,8 +84,15 @@ impl<'t> Interpreter<'t> {
             );
             return None;
         }
-        let unescaped = || parse(&text.replace("$'", "'"));
-        if has_escaped_quote(text) && !matches!(unescaped(), ParseResult::Unreadable(_)) {
+        // These shells run the lines before one that they cannot read.
+        let is_readable = || {
+            text.trim_end().contains('\n')
+                || !matches!(parse(&text.replace("$'", "'")), ParseResult::Unreadable(_))
+        };
+        if self.cursor.shells.intersects(Shells::WITHOUT_ANSI_QUOTES)
+            && has_escaped_quote(text)
+            && is_readable()
+        {
             self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
         }
         if self.cursor.shells.intersects(Shells::ZSH_INTERACTIVE) {

@@ -115,8 +115,10 @@ impl Interpreter<'_> {
         };
         let kind = output_kind(&args, &self.shell.environment, piped);
         // `$_` is a word of the previous command.
+        let targets = redirects.iter().map(|redirect| &redirect.target);
         let uses_last_argument = words
             .iter()
+            .chain(targets)
             .flat_map(|word| &word.pieces)
             .any(is_last_argument);
         paths.extend(
