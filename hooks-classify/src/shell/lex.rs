@@ -301,7 +301,16 @@ impl Lexer<'_> {
             true => QuoteMode::Word,
             false => QuoteMode::Expression,
         };
-        let operator = if mark == 1 {
+        // In zsh, `=(…)` runs a command and is the name of a file with its output.
+        let word = operator.trim_start_matches([':', '+', '-', '=', '?']);
+        let has_file_of_output = !quoted && operator.len() > word.len() && {
+            let operators = &operator[..operator.len() - word.len()];
+            word.contains("=(")
+                || word.starts_with('(') && operators.trim_start_matches(':').len() > 1
+        };
+        let operator = if has_file_of_output {
+            ParameterOperator::Disputed(lex_word(self.source, after, end, word_mode, self.ends))
+        } else if mark == 1 {
             let rest = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
             match inside.starts_with('#') {
                 true => ParameterOperator::Length(rest),

@@ -248,6 +248,19 @@ impl Interpreter<'_> {
         self.add_secret_paths(base_name(name), value);
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
+        // The options of zsh, each with its state.
+        if name == "options" && self.cursor.shells.intersects(Shells::ANY_ZSH) {
+            let words = value.text.trim_matches(|c| matches!(c, '(' | ')'));
+            let words: Vec<Arg> = words
+                .split_whitespace()
+                .map(|word| value.with_text(word))
+                .collect();
+            let states = |word: &Arg| matches!(&*word.text.to_lowercase(), "on" | "off");
+            if words.iter().any(states) {
+                let options = words.iter().filter(|word| !states(word));
+                options.for_each(|option| self.check_shell_option(option));
+            }
+        }
         let base = base_name(name);
         if base != name {
             self.run_stored_subscripts(value.span);

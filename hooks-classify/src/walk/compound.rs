@@ -121,6 +121,10 @@ impl Interpreter<'_> {
         let values = words.clone().filter(|word| word.len() > 2);
         let options = &self.shell.environment.options;
         values.for_each(|word| options.note_in_operand(word));
+        // A pattern may match the end of its subject.
+        if let Some((subject, _)) = whole.text.split_once(" =~ ") {
+            options.note_all_ends(subject.trim_start_matches('['));
+        }
         let mut secrets = words.filter(|word| self.tables.may_read_secrets(word));
         if let Some(path) = secrets.next().map(str::to_owned) {
             let secret = PossiblePath { path, secret: true };

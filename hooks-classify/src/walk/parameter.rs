@@ -79,6 +79,11 @@ impl Interpreter<'_> {
                 if let Some(named) = &known {
                     self.shell.add_pipeline_paths_of(named);
                 }
+                // `${!#}` is the last parameter.
+                if name == "#" {
+                    self.shell.add_pipeline_paths_of("@");
+                    self.add_secret_values("@", None);
+                }
                 self.evaluate_transformation(name, &operation.text, None, operation.span);
             }
             known = None;
@@ -179,6 +184,12 @@ impl Interpreter<'_> {
                 (Binding::Unset | Binding::Inherited, _) => Some(true),
                 (Binding::Set, Some(_)) if !replaces_empty => Some(false),
                 (Binding::Set, Some("")) => Some(true),
+                // Some shells take several empty parameters for an empty value.
+                (Binding::Set, Some(value))
+                    if matches!(name, "@" | "*") && value.trim().is_empty() =>
+                {
+                    None
+                }
                 (Binding::Set, Some(value)) if !value.contains(UNKNOWN) => Some(false),
                 (Binding::Set | Binding::Unclear, _) => None,
             };

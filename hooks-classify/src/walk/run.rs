@@ -272,6 +272,9 @@ impl Interpreter<'_> {
             let mut options = self.shell.environment.options.of_unknown_word();
             // The unknown part may be empty.
             let rest = arg.text.trim_start_matches(UNKNOWN);
+            // In zsh, a subscript belongs to the variable before it.
+            let subscript = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            let rest = subscript.map_or(rest, |(_, rest)| rest);
             options.extend(Some(rest.to_owned()).filter(|rest| is_option(rest)));
             for option in options {
                 if !self.shell.environment.options.count_try() {
