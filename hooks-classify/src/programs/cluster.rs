@@ -40,6 +40,25 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
     analysis
 }
 
+/// Analyzes `etcdctl get`, which may print the secrets of Kubernetes.
+pub(super) fn etcd_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has_option(&["--keys-only", "--count-only"]) {
+        return analysis;
+    }
+    let is_range = call.operands.len() > 1 || call.has_option(&["--prefix", "--from-key"]);
+    let holds_secrets = |key: &str| {
+        key.to_ascii_lowercase().contains("secret")
+            || is_range && "/registry/secrets/".starts_with(key)
+            || call.has_option(&["--from-key"])
+    };
+    let mut keys = call.operands.iter().map(|operand| &operand.arg);
+    if keys.any(|key| holds_secrets(&key.text) || is_range && !key.is_known()) {
+        analysis.require_confirmation(whole, format!("`{}` prints secrets", call.path));
+    }
+    analysis
+}
+
 /// Notes templates, and variables that name programs.
 fn note_templates(analysis: &mut Analysis, call: &Call) {
     for opt in &call.options {
@@ -88,6 +107,9 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         );
     }
     note_templates(&mut analysis, call);
+    if call.has_option(&["--list-hosts"]) {
+        return analysis.with_effect(Effect::Code);
+    }
     let value = |names: [&str; 2]| {
         call.options
             .iter()

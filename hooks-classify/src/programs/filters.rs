@@ -71,6 +71,14 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     }
 }
 
+/// Returns `true` if a filter begins with directives of modules: they stand before everything but
+/// comments and the directive of the module itself.
+fn loads_module(filter: &str) -> bool {
+    let mut words = filter.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+    let is_directive = |word: &str| matches!(word, "import" | "include");
+    words.any(is_directive) && filter.contains(['"', '\''])
+}
+
 /// Analyzes `jq` and similar programs, whose filter neither writes nor runs anything.
 pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
@@ -111,6 +119,10 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {
         analysis.run_script(Language::Jq, &operand.arg, call);
+        if loads_module(&operand.arg.text) {
+            let reason = format!("the filter of `{}` prints what is in a module", call.path);
+            analysis.require_confirmation(operand.arg.span, reason);
+        }
     }
     for operand in call.operands.iter().skip(skip) {
         analysis.read_file(&operand.arg);
