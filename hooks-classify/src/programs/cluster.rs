@@ -1,5 +1,6 @@
 //! `kubectl` and `ansible`: a call in, the secrets that it shows and the commands that it runs out.
 
+use super::effect::prints_help_or_version;
 use crate::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -107,8 +108,12 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         );
     }
     note_templates(&mut analysis, call);
-    if call.has_option(&["--list-hosts"]) {
-        return analysis.with_effect(Effect::Code);
+    if !prints_help_or_version(call) {
+        analysis.add_finding(
+            Effect::Code,
+            call.args.first().map_or_else(Span::default, |arg| arg.span),
+            "`ansible.cfg` of the folder may name programs that `ansible` runs",
+        );
     }
     let value = |names: [&str; 2]| {
         call.options

@@ -124,6 +124,13 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
             analysis.require_confirmation(operand.arg.span, reason);
         }
     }
+    if !filter && call.has_option(&["-L", "--library-path"]) {
+        let reason = format!(
+            "a filter in a file of `{}` may print what is in a module",
+            call.path
+        );
+        analysis.require_confirmation(whole, reason);
+    }
     for operand in call.operands.iter().skip(skip) {
         analysis.read_file(&operand.arg);
     }

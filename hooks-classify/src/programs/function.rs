@@ -31,6 +31,7 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("tshark", monitors::tshark),
     ("dumps-users", secrets::dumps_users),
     ("secret-scanner", secrets::secret_scanner),
+    ("queried", secrets::queried),
     ("redis", databases::redis),
     ("mongosh", databases::mongosh),
     ("find", find::find),

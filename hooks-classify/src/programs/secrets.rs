@@ -82,6 +82,73 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
+/// Analyzes a command that prints environments of functions, unless a query selects other members.
+pub(super) fn queried(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let query = call.options.iter().rfind(|opt| opt.name == "--query");
+    let query = query.and_then(|opt| opt.value.as_ref());
+    let selects_others =
+        query.is_some_and(|query| query.is_known() && selects_metadata(&query.text));
+    if !selects_others && !prints_help_or_version(call) {
+        let reason = format!(
+            "`{}` prints an environment, which may hold secrets",
+            call.path
+        );
+        analysis.require_confirmation(whole, reason);
+    }
+    analysis
+}
+
+/// Returns `true` if a query (`Functions[].[FunctionName,Runtime]`) selects only members that describe a
+/// function. The names that lead to a member, and conditions in `[?…]`, select nothing.
+fn selects_metadata(query: &str) -> bool {
+    const METADATA: &[&str] = &[
+        "FunctionName",
+        "FunctionArn",
+        "Runtime",
+        "Role",
+        "Handler",
+        "CodeSize",
+        "Description",
+        "Timeout",
+        "MemorySize",
+        "LastModified",
+        "CodeSha256",
+        "Version",
+        "State",
+        "LastUpdateStatus",
+        "PackageType",
+        "Architectures",
+    ];
+    let mut text = query.to_owned();
+    while let Some(start) = text.find("[?") {
+        let Some(end) = text[start..].find(']') else {
+            return false;
+        };
+        text.replace_range(start..=start + end, "[]");
+    }
+    if text.contains(['@', '`', '\'', '*', '(', '&', '!']) {
+        return false;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut members = 0;
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(is_name) {
+        rest = &rest[start..];
+        let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        rest = after;
+        let leads = after.starts_with("[].") || after.starts_with(['.', ':']);
+        let is_index = name.chars().all(|c| c.is_ascii_digit());
+        match METADATA.contains(&name) {
+            true => members += 1,
+            false if leads || is_index => {}
+            false => return false,
+        }
+    }
+    members > 0
+}
+
 /// Analyzes a program that dumps databases, and with some of them the password hashes of users.
 pub(super) fn dumps_users(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
