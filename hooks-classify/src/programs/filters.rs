@@ -71,12 +71,22 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Returns `true` if a filter begins with directives of modules: they stand before everything but
-/// comments and the directive of the module itself.
+/// Returns `true` if a filter loads a module: `import "FILE"` or `include "FILE"`, with blanks or
+/// comments before the name.
 fn loads_module(filter: &str) -> bool {
-    let mut words = filter.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
-    let is_directive = |word: &str| matches!(word, "import" | "include");
-    words.any(is_directive) && filter.contains(['"', '\''])
+    ["import", "include"].iter().any(|directive| {
+        filter.match_indices(directive).any(|(at, _)| {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '"' | '$');
+            let mut rest = filter[at + directive.len()..].trim_start();
+            while let Some(comment) = rest.strip_prefix('#') {
+                rest = comment
+                    .split_once('\n')
+                    .map_or("", |(_, next)| next)
+                    .trim_start();
+            }
+            !filter[..at].ends_with(is_word) && rest.starts_with('"')
+        })
+    })
 }
 
 /// Analyzes `jq` and similar programs, whose filter neither writes nor runs anything.
