@@ -340,6 +340,11 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
         );
+        if words.get(1) == Some(&"cat") {
+            for file in call.args.iter().skip(2) {
+                analysis.read_file(file);
+            }
+        }
         // The commands that they run need confirmation in any case.
         let command = match words.get(1).copied() {
             Some("env") => words

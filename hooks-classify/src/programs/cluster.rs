@@ -1,5 +1,6 @@
 //! `kubectl` and `ansible`: a call in, the secrets that it shows and the commands that it runs out.
 
+use super::effect::prints_help_or_version;
 use crate::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -36,6 +37,25 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
             whole,
             format!("`{}` shows the values of secrets", call.path),
         );
+    }
+    analysis
+}
+
+/// Analyzes `etcdctl get`, which may print the secrets of Kubernetes.
+pub(super) fn etcd_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has_option(&["--keys-only", "--count-only"]) {
+        return analysis;
+    }
+    let is_range = call.operands.len() > 1 || call.has_option(&["--prefix", "--from-key"]);
+    let holds_secrets = |key: &str| {
+        key.to_ascii_lowercase().contains("secret")
+            || is_range && "/registry/secrets/".starts_with(key)
+            || call.has_option(&["--from-key"])
+    };
+    let mut keys = call.operands.iter().map(|operand| &operand.arg);
+    if keys.any(|key| holds_secrets(&key.text) || is_range && !key.is_known()) {
+        analysis.require_confirmation(whole, format!("`{}` prints secrets", call.path));
     }
     analysis
 }
@@ -88,6 +108,13 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         );
     }
     note_templates(&mut analysis, call);
+    if !prints_help_or_version(call) {
+        analysis.add_finding(
+            Effect::Code,
+            call.args.first().map_or_else(Span::default, |arg| arg.span),
+            "`ansible.cfg` of the folder may name programs that `ansible` runs",
+        );
+    }
     let value = |names: [&str; 2]| {
         call.options
             .iter()

@@ -133,8 +133,66 @@ pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &In
             "`duckdb` fetches an extension to read from an address",
         );
     }
+    let writes = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        let mut settings = WRITING_SETTINGS.iter();
+        settings.any(|setting| text.contains(setting))
+            && (text.contains("set") || text.contains("pragma") || text.contains("enable_logging"))
+    };
+    let piped = matches!(input, Input::Known(text) if writes(text));
+    if piped || call.args.iter().any(|arg| writes(&arg.text)) {
+        let reason = "a setting names a file that `duckdb` writes";
+        analysis.add_finding(Effect::Create, whole, reason);
+    }
     analysis.then(sql_client(context, call, whole, input))
 }
+
+/// Analyzes `redis-cli`, of which some commands print the password hashes of users.
+pub(super) fn redis(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let words = operand_words(call);
+    let mut words = words.iter().flat_map(|arg| arg.text.split_whitespace());
+    let is_next = |word: Option<&str>, names: &[&str]| {
+        word.is_some_and(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    if is_next(words.next(), &["acl"]) && is_next(words.next(), &["list", "getuser"]) {
+        analysis.require_confirmation(whole, HASHES);
+    }
+    analysis.then(sql_client(context, call, whole, input))
+}
+
+/// Analyzes `mongosh`, of which some scripts print the password hashes of users.
+pub(super) fn mongosh(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut texts: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
+    if let Input::Known(text) = input {
+        texts.push(text);
+    }
+    let shows = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        text.contains("showcredentials") || text.contains("system.users")
+    };
+    if texts.into_iter().any(shows) {
+        analysis.require_confirmation(whole, HASHES);
+    }
+    analysis.then(sql_client(context, call, whole, input))
+}
+
+/// Reason for statements that print password hashes.
+const HASHES: &str = "prints the password hashes of users";
+
+/// Settings of DuckDB that name a file or a folder to write to.
+const WRITING_SETTINGS: &[&str] = &[
+    "log_query_path",
+    "profiling_output",
+    "profile_output",
+    "temp_directory",
+    "enable_logging",
+    "logging_storage",
+    "secret_directory",
+    "extension_directory",
+    "home_directory",
+];
 
 /// Notes a database that SQLite creates if there is none. A name with an ending is taken for a database
 /// that exists.
@@ -144,13 +202,21 @@ fn create_database(analysis: &mut Analysis, context: &Context<'_>, call: &Call) 
         return;
     };
     let text = database.arg.text.as_str();
-    let name = text.rsplit('/').next().unwrap_or(text);
+    // `file:NAME?mode=MODE`; without a mode, the database is made, too.
+    let (file, mode) = match text.strip_prefix("file:") {
+        Some(uri) => uri.split_once('?').unwrap_or((uri, "")),
+        None => (text, ""),
+    };
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let has_mode = |mode_of: &str| mode.split('&').any(|part| part == mode_of);
+    let opens = ["mode=ro", "mode=rw", "mode=memory", "immutable=1"];
+    let makes = has_mode("mode=rwc") && !call.has_option(&["-readonly", "--readonly"]);
     let is_kept = call.has_option(&["-readonly", "--readonly"])
-        || text.starts_with("file:")
+        || opens.iter().any(|mode| has_mode(mode))
         || context.tables.may_read_secrets(database.arg.path())
         || name.contains(['.', UNKNOWN])
         || matches!(name, "" | ":memory:");
-    if !is_kept {
+    if makes || !is_kept {
         let reason = format!("creates the database `{text}` if there is none");
         analysis.add_finding(Effect::Create, database.arg.span, reason);
     }

@@ -181,6 +181,18 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
+/// Analyzes `man`, for which a page with `/` in its name is a file.
+pub(super) fn man(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in &call.operands {
+        let text = &operand.arg.text;
+        if text.contains('/') || text.starts_with('~') {
+            analysis.read_file(&operand.arg);
+        }
+    }
+    analysis
+}
+
 /// Analyzes an editor, which may run commands.
 pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();

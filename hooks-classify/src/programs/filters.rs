@@ -71,6 +71,24 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     }
 }
 
+/// Returns `true` if a filter loads a module: `import "FILE"` or `include "FILE"`, with blanks or
+/// comments before the name.
+fn loads_module(filter: &str) -> bool {
+    ["import", "include"].iter().any(|directive| {
+        filter.match_indices(directive).any(|(at, _)| {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '"' | '$');
+            let mut rest = filter[at + directive.len()..].trim_start();
+            while let Some(comment) = rest.strip_prefix('#') {
+                rest = comment
+                    .split_once('\n')
+                    .map_or("", |(_, next)| next)
+                    .trim_start();
+            }
+            !filter[..at].ends_with(is_word) && rest.starts_with('"')
+        })
+    })
+}
+
 /// Analyzes `jq` and similar programs, whose filter neither writes nor runs anything.
 pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
@@ -111,6 +129,17 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {
         analysis.run_script(Language::Jq, &operand.arg, call);
+        if loads_module(&operand.arg.text) {
+            let reason = format!("the filter of `{}` prints what is in a module", call.path);
+            analysis.require_confirmation(operand.arg.span, reason);
+        }
+    }
+    if !filter && call.has_option(&["-L", "--library-path"]) {
+        let reason = format!(
+            "a filter in a file of `{}` may print what is in a module",
+            call.path
+        );
+        analysis.require_confirmation(whole, reason);
     }
     for operand in call.operands.iter().skip(skip) {
         analysis.read_file(&operand.arg);

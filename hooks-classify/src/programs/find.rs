@@ -100,6 +100,13 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                 }
                 at += if text == "-fprintf" { 2 } else { 1 };
             }
+            // The names in it are printed, if it names no files.
+            "-files0-from" => {
+                if let Some(file) = args.get(at) {
+                    analysis.read_file(file);
+                }
+                at += 1;
+            }
             "(" | ")" | "!" | "," => {}
             _ if text.starts_with('-') => {
                 let other = format!("-{}", text.trim_start_matches('-'));

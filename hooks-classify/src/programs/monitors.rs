@@ -1,7 +1,7 @@
 //! Programs that watch other programs: a call in, the facts that it shows and its changes out.
 
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::UNKNOWN;
+use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -86,6 +86,48 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         }
     }
     analysis
+}
+
+/// Analyzes a command that shows the processes of a container with the options of `ps`.
+pub(super) fn container_top(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    // Columns of `podman top`, which stand where `ps` has letters.
+    let columns = [
+        "user", "huser", "time", "etime", "state", "seccomp", "label",
+    ];
+    let words: Vec<Arg> = call
+        .args
+        .iter()
+        .skip_while(|arg| arg.text.starts_with('-'))
+        .skip(1)
+        .filter(|arg| !columns.contains(&arg.text.as_str()))
+        .cloned()
+        .collect();
+    let inner = Call::read("ps", call.program, &words);
+    ps(context, &inner, whole, input)
+}
+
+/// Analyzes `tshark`, for which a preference may name a file.
+pub(super) fn tshark(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for value in call
+        .options
+        .iter()
+        .filter(|opt| opt.name == "-o")
+        .filter_map(|opt| opt.value.as_ref())
+    {
+        let name = value.text.split(':').next().unwrap_or("");
+        let names_file = ["file", "path", "dir", "key", "log"];
+        if !value.is_known() || names_file.iter().any(|word| name.contains(word)) {
+            let reason = format!("`{name}` may name a file that is written, or one with keys");
+            analysis.add_finding(Effect::Create, value.span, reason);
+        }
+    }
+    analysis.then(capture(context, call, whole, input))
 }
 
 /// Analyzes `pprof`, which stores the fetched data in a file.

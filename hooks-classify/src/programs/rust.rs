@@ -12,6 +12,12 @@ use crate::options::call::Call;
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.args.first() {
+        Some(first) if first.text.starts_with('+') && names_folder(first) => {
+            analysis.add_finding(Effect::Code, first.span, PROGRAMS_OF_FOLDER);
+            let inner = Call::read(&call.path, call.program, &call.args[1..]);
+            let output = analysis.run_call(inner, whole, input);
+            analysis.done_with(output)
+        }
         Some(first) if first.text.starts_with('+') && first.is_known() => {
             let inner = Call::read(&call.path, call.program, &call.args[1..]);
             let output = analysis.run_call(inner, whole, input);
@@ -19,6 +25,25 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
         }
         _ => analysis,
     }
+}
+
+/// Reason for a toolchain that is a folder.
+const PROGRAMS_OF_FOLDER: &str = "the toolchain is a folder, whose programs run";
+
+/// Returns `true` if a toolchain is a folder, or may be one when the command runs.
+fn names_folder(toolchain: &Arg) -> bool {
+    !toolchain.is_known() || toolchain.text.contains(['/', '\\'])
+}
+
+/// Analyzes `rustup run`, of which the first operand names a toolchain.
+pub(super) fn rustup_run(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(toolchain) = call.operands.first()
+        && names_folder(&toolchain.arg)
+    {
+        analysis.add_finding(Effect::Code, toolchain.arg.span, PROGRAMS_OF_FOLDER);
+    }
+    analysis
 }
 
 /// Analyzes `rustc`, for which some values of `--print` compile.

@@ -1,6 +1,8 @@
 //! Programs that may print secrets: a call in, findings that require
 //! confirmation out.
 
+use super::effect::prints_help_or_version;
+use super::git::log_options;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::io::Input;
@@ -11,7 +13,7 @@ use crate::options::call::{Call, ParsedOption};
 pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let kept = [
-        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
+        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export", "-certs", "-crls",
     ];
     let stated = |opt: &ParsedOption| {
         let name = opt.name.trim_start_matches('-');
@@ -64,7 +66,12 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for value in values {
         let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
-        if words.any(|word| matches!(word, "Env" | "Environment")) {
+        // All of the settings, the environment among them.
+        let mut settings = value.text.split(".Config").skip(1);
+        let mut whole =
+            settings.any(|rest| !rest.starts_with(|c: char| c == '.' || c.is_ascii_alphanumeric()));
+        whole |= value.text.contains("{{") && value.text.contains("json .}");
+        if whole || words.any(|word| matches!(word, "Env" | "Environment")) {
             let reason = format!(
                 "`{}` prints an environment, which may hold secrets",
                 call.path
@@ -73,6 +80,130 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
         }
     }
     analysis
+}
+
+/// Analyzes a command that prints environments of functions, unless a query selects other members.
+pub(super) fn queried(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let query = call.options.iter().rfind(|opt| opt.name == "--query");
+    let query = query.and_then(|opt| opt.value.as_ref());
+    let selects_others =
+        query.is_some_and(|query| query.is_known() && selects_metadata(&query.text));
+    if !selects_others && !prints_help_or_version(call) {
+        let reason = format!(
+            "`{}` prints an environment, which may hold secrets",
+            call.path
+        );
+        analysis.require_confirmation(whole, reason);
+    }
+    analysis
+}
+
+/// Returns `true` if a query (`Functions[].[FunctionName,Runtime]`) selects only members that describe a
+/// function. The names that lead to a member, and conditions in `[?…]`, select nothing.
+fn selects_metadata(query: &str) -> bool {
+    const METADATA: &[&str] = &[
+        "FunctionName",
+        "FunctionArn",
+        "Runtime",
+        "Role",
+        "Handler",
+        "CodeSize",
+        "Description",
+        "Timeout",
+        "MemorySize",
+        "LastModified",
+        "CodeSha256",
+        "Version",
+        "State",
+        "LastUpdateStatus",
+        "PackageType",
+        "Architectures",
+    ];
+    let mut text = query.to_owned();
+    while let Some(start) = text.find("[?") {
+        let Some(end) = text[start..].find(']') else {
+            return false;
+        };
+        text.replace_range(start..=start + end, "[]");
+    }
+    if text.contains(['@', '`', '\'', '*', '(', '&', '!']) {
+        return false;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut members = 0;
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(is_name) {
+        rest = &rest[start..];
+        let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        rest = after;
+        let leads = after.starts_with("[].") || after.starts_with(['.', ':']);
+        let is_index = name.chars().all(|c| c.is_ascii_digit());
+        match METADATA.contains(&name) {
+            true => members += 1,
+            false if leads || is_index => {}
+            false => return false,
+        }
+    }
+    members > 0
+}
+
+/// Analyzes a program that dumps databases, and with some of them the password hashes of users.
+pub(super) fn dumps_users(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if prints_help_or_version(call) {
+        return analysis;
+    }
+    let dumps = if call.path.ends_with("pg_dumpall") {
+        !call.has_option(&["--no-role-passwords", "--tablespaces-only"])
+    } else if call.path.starts_with("pg_dump") {
+        false
+    } else {
+        let several = call.has_option(&["-B", "--databases"]);
+        let mut operands = call
+            .operands
+            .iter()
+            .map(|operand| operand.arg.text.as_str());
+        let first = operands.next();
+        let mut tables = operands.clone();
+        let users = |table: &str| matches!(table, "user" | "global_priv" | "password_history");
+        let is_system = |name: &str| name.eq_ignore_ascii_case("mysql");
+        call.has_option(&["--users", "-A", "--all-databases"])
+            || several && first.into_iter().chain(operands).any(is_system)
+            || !several
+                && first.is_some_and(is_system)
+                && (call.operands.len() == 1 || tables.any(users))
+    };
+    if dumps && !call.has_option(&["-d", "--no-data"]) {
+        analysis.require_confirmation(
+            whole,
+            format!("`{}` prints the password hashes of users", call.path),
+        );
+    }
+    analysis
+}
+
+/// Analyzes a scanner that prints the secrets that it finds.
+pub(super) fn secret_scanner(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let hides = call.options.iter().any(|opt| {
+        let all = |value: &Arg| !value.text.starts_with('0');
+        opt.name == "--redact" && opt.value.as_ref().is_none_or(all)
+    });
+    let command = call.path.rsplit(' ').next().unwrap_or_default();
+    let scans = !prints_help_or_version(call) && !matches!(command, "version" | "help");
+    let always = call.path.starts_with("trufflehog ");
+    if scans && !hides && (always || call.has_option(&["-v", "--verbose"])) {
+        let reason = format!("`{}` prints the secrets that it finds", call.path);
+        analysis.require_confirmation(whole, reason);
+    }
+    analysis.then(log_options(context, call, whole, input))
 }
 
 /// Analyzes a program that replaces variables in a text by their values.
