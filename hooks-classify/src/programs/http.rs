@@ -3,7 +3,7 @@
 use super::effect::operand_words;
 use super::graphql::note_body;
 use super::remote::check_sent_input;
-use super::requests::{check_metadata_address, effect_of_method};
+use super::requests::{check_metadata_address, effect_of_method, note_address};
 use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
@@ -156,6 +156,9 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
     for address in &addresses {
         check_file_url(&mut analysis, address, files);
+        if strongest > Effect::Read {
+            note_address(&mut analysis, &call.path, address);
+        }
     }
     let other_protocol = addresses
         .into_iter()
@@ -282,11 +285,15 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         }
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
-    analysis.with_effect(match named {
+    let effect = match named {
         Some(name) => effect_of_method(&name),
         None if body => Effect::Create,
         None => Effect::Read,
-    })
+    };
+    if let Some(address) = operands.first().filter(|_| effect > Effect::Read) {
+        note_address(&mut analysis, &call.path, address);
+    }
+    analysis.with_effect(effect)
 }
 
 /// Analyzes `grpcurl`, which only reads with `list` and `describe`.
