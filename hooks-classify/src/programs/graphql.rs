@@ -101,9 +101,9 @@ fn states_deletion(name: &str) -> bool {
     words.iter().any(is_verb) || DELETING_WORDS.iter().any(|verb| begins(verb) || ends(verb))
 }
 
-/// Notes the deletion that the body of a request states as a GraphQL mutation or in SQL: JSON, a form
-/// with the field `query` or `q`, or the document itself.
-pub(super) fn note_body(analysis: &mut Analysis, path: &str, body: &Arg) {
+/// Notes the deletion that a request which changes something states in SQL: in its body or its query, as
+/// JSON, as a form with the field `query` or `q`, or as the text itself.
+pub(super) fn note_statement(analysis: &mut Analysis, path: &str, body: &Arg) {
     let upper = body.text.to_ascii_uppercase();
     if ["DROP", "TRUNCATE", "DELETE"]
         .iter()
@@ -113,6 +113,11 @@ pub(super) fn note_body(analysis: &mut Analysis, path: &str, body: &Arg) {
         let reason = format!("`{path}` sends a statement that deletes");
         analysis.add_finding(Effect::Delete, body.span, reason);
     }
+}
+
+/// Notes the deletion that the body of a request states as a GraphQL mutation: JSON, a form with the
+/// field `query`, or the document itself.
+pub(super) fn note_body(analysis: &mut Analysis, path: &str, body: &Arg) {
     if !body.text.contains("mutation") {
         return;
     }

@@ -1,7 +1,7 @@
 //! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
-use super::graphql::note_body;
+use super::graphql::{note_body, note_statement};
 use super::remote::check_sent_input;
 use super::requests::{check_metadata_address, effect_of_method, note_address};
 use super::roles::note_role;
@@ -154,6 +154,15 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         .clone()
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
     let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
+    let bodies = call
+        .options
+        .iter()
+        .filter(|opt| CURL_BODIES.contains(&opt.name.as_str()));
+    for body in bodies.filter_map(|opt| opt.value.as_ref()) {
+        if strongest > Effect::Read {
+            note_statement(&mut analysis, &call.path, body);
+        }
+    }
     for address in &addresses {
         check_file_url(&mut analysis, address, files);
         if strongest > Effect::Read {
@@ -319,6 +328,7 @@ pub(super) fn wget(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     for opt in &call.options {
         if let ("--post-data" | "--body-data", Some(value)) = (opt.name.as_str(), &opt.value) {
             note_body(&mut analysis, &call.path, value);
+            note_statement(&mut analysis, &call.path, value);
         }
     }
     analysis

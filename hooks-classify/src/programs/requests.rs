@@ -1,7 +1,7 @@
 //! Requests: words in, the metadata hosts of clouds among them, which give out the keys of the machine,
 //! and the effect of headers that change the method out.
 
-use super::graphql::note_body;
+use super::graphql::note_statement;
 use crate::analysis::{Analysis, Context};
 use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -46,7 +46,7 @@ pub(super) fn note_address(analysis: &mut Analysis, path: &str, address: &Arg) {
         let reason = format!("`{path}` calls `{operation}`, which deletes");
         analysis.add_finding(Effect::Delete, address.span, reason);
     }
-    note_body(analysis, path, &address.with_text(query));
+    note_statement(analysis, path, &address.with_text(query));
 }
 
 /// Returns the effect of a request by its method.
