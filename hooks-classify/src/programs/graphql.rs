@@ -101,6 +101,20 @@ fn states_deletion(name: &str) -> bool {
     words.iter().any(is_verb) || DELETING_WORDS.iter().any(|verb| begins(verb) || ends(verb))
 }
 
+/// Notes the deletion that a request which changes something states in SQL: in its body or its query, as
+/// JSON, as a form with the field `query` or `q`, or as the text itself.
+pub(super) fn note_statement(analysis: &mut Analysis, path: &str, body: &Arg) {
+    let upper = body.text.to_ascii_uppercase();
+    if ["DROP", "TRUNCATE", "DELETE"]
+        .iter()
+        .any(|verb| upper.contains(verb))
+        && documents(&body.text).iter().any(|text| drops_tables(text))
+    {
+        let reason = format!("`{path}` sends a statement that deletes");
+        analysis.add_finding(Effect::Delete, body.span, reason);
+    }
+}
+
 /// Notes the deletion that the body of a request states as a GraphQL mutation: JSON, a form with the
 /// field `query`, or the document itself.
 pub(super) fn note_body(analysis: &mut Analysis, path: &str, body: &Arg) {
@@ -116,6 +130,37 @@ pub(super) fn note_body(analysis: &mut Analysis, path: &str, body: &Arg) {
     }
 }
 
+/// Returns `true` if a text is SQL that deletes, by the first words of its statements. Fields of a body
+/// have many meanings, so that only what is plainly a statement counts.
+fn drops_tables(text: &str) -> bool {
+    text.split(';').any(|statement| {
+        let mut words = statement.split_whitespace().map(str::to_ascii_uppercase);
+        let (first, second) = (words.next(), words.next());
+        match (first.as_deref(), second.as_deref()) {
+            (Some("DELETE"), Some("FROM")) | (Some("TRUNCATE"), Some(_)) => true,
+            (Some("DROP"), Some(kind)) => [
+                "TABLE",
+                "DATABASE",
+                "SCHEMA",
+                "VIEW",
+                "MATERIALIZED",
+                "INDEX",
+                "USER",
+                "ROLE",
+                "DICTIONARY",
+                "FUNCTION",
+                "KEYSPACE",
+                "SERIES",
+                "MEASUREMENT",
+                "RETENTION",
+                "SHARD",
+            ]
+            .contains(&kind),
+            _ => false,
+        }
+    })
+}
+
 /// Returns the texts in a body that may be documents.
 fn documents(body: &str) -> Vec<String> {
     let mut found = vec![body.to_owned()];
@@ -125,10 +170,13 @@ fn documents(body: &str) -> Vec<String> {
         Err(_) => {}
     }
     let form = url::form_urlencoded::parse(body.as_bytes());
-    let fields = form.filter(|(name, _)| name == "query" || name.ends_with("[query]"));
+    let fields =
+        form.filter(|(name, _)| name == "query" || name == "q" || name.ends_with("[query]"));
     found.extend(fields.map(|(_, value)| value.into_owned()));
     // `query=…` with a text that is not encoded.
-    found.extend(body.strip_prefix("query=").map(str::to_owned));
+    let raw = ["query=", "q="];
+    let raw = raw.iter().find_map(|field| body.strip_prefix(field));
+    found.extend(raw.map(str::to_owned));
     // JSON that an expansion has made unreadable.
     if body.trim_start().starts_with(['{', '[']) {
         let text = body.replace("\\\"", "").replace("\\n", " ");

@@ -1,9 +1,9 @@
 //! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
-use super::graphql::note_body;
+use super::graphql::{note_body, note_statement};
 use super::remote::check_sent_input;
-use super::requests::{check_metadata_address, effect_of_method};
+use super::requests::{check_metadata_address, effect_of_method, note_address};
 use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
@@ -154,8 +154,20 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         .clone()
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
     let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
+    let bodies = call
+        .options
+        .iter()
+        .filter(|opt| CURL_BODIES.contains(&opt.name.as_str()));
+    for body in bodies.filter_map(|opt| opt.value.as_ref()) {
+        if strongest > Effect::Read {
+            note_statement(&mut analysis, &call.path, body);
+        }
+    }
     for address in &addresses {
         check_file_url(&mut analysis, address, files);
+        if strongest > Effect::Read {
+            note_address(&mut analysis, &call.path, address);
+        }
     }
     let other_protocol = addresses
         .into_iter()
@@ -282,11 +294,15 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         }
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
-    analysis.with_effect(match named {
+    let effect = match named {
         Some(name) => effect_of_method(&name),
         None if body => Effect::Create,
         None => Effect::Read,
-    })
+    };
+    if let Some(address) = operands.first().filter(|_| effect > Effect::Read) {
+        note_address(&mut analysis, &call.path, address);
+    }
+    analysis.with_effect(effect)
 }
 
 /// Analyzes `grpcurl`, which only reads with `list` and `describe`.
@@ -312,6 +328,7 @@ pub(super) fn wget(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     for opt in &call.options {
         if let ("--post-data" | "--body-data", Some(value)) = (opt.name.as_str(), &opt.value) {
             note_body(&mut analysis, &call.path, value);
+            note_statement(&mut analysis, &call.path, value);
         }
     }
     analysis

@@ -1,6 +1,7 @@
 //! Requests: words in, the metadata hosts of clouds among them, which give out the keys of the machine,
 //! and the effect of headers that change the method out.
 
+use super::graphql::note_statement;
 use crate::analysis::{Analysis, Context};
 use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -21,12 +22,40 @@ const METHOD_HEADERS: &[&str] = &[
 /// Fields that replace the method in a query or a form.
 const METHOD_FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
+/// Operations that delete. The last part of an address begins or ends with one of these words:
+/// `/_delete_by_query`, `/volumes/prune`, `/chat.delete`.
+const DELETING_OPERATIONS: &[&str] = &["delete", "destroy", "drop", "prune", "purge", "truncate"];
+
+/// Notes the deletion that the address of a request which changes something states: as the operation
+/// at its end, or as a statement in its query.
+pub(super) fn note_address(analysis: &mut Analysis, path: &str, address: &Arg) {
+    let (_, _, rest) = host::split_url(&address.text).unwrap_or_else(|| {
+        let start = address.text.find(['/', '?']);
+        ("", "", start.map_or("", |at| &address.text[at..]))
+    });
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let place = place.split('#').next().unwrap_or("");
+    let operation = place.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+    let mut words = operation
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or("");
+    let is_deleting =
+        |word: &str| DELETING_OPERATIONS.contains(&word.to_ascii_lowercase().as_str());
+    if is_deleting(first) || is_deleting(words.next_back().unwrap_or("")) {
+        let reason = format!("`{path}` calls `{operation}`, which deletes");
+        analysis.add_finding(Effect::Delete, address.span, reason);
+    }
+    note_statement(analysis, path, &address.with_text(query));
+}
+
 /// Returns the effect of a request by its method.
 pub(super) fn effect_of_method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
-        "DELETE" => Effect::Delete,
+        // `PURGE` removes from a cache.
+        "DELETE" | "PURGE" => Effect::Delete,
         _ => Effect::Create,
     }
 }
