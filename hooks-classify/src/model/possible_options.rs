@@ -13,7 +13,7 @@ const SEPARATORS: &str = "(:,;=/";
 const MAX_WORDS: usize = 12;
 
 /// Limit of replacements of unknown words that are tried in one round.
-const MAX_TRIES: usize = 1000;
+const MAX_TRIES: usize = 500;
 
 /// Words that a text passes on as data, and that a program would read as options: values of
 /// variables, arguments of functions, printed words. Copies share them.

@@ -39,7 +39,10 @@ impl SecretPaths {
     }
 
     fn is_secret_as_written(&self, path: &str) -> bool {
-        let is_secret_path = |path: &str| self.secret.matches(path) && !self.is_harmless(path);
+        // A path with its folder is more specific than a harmless name.
+        let is_secret_path = |path: &str| {
+            self.secret.matches_end(path) || self.secret.matches(path) && !self.is_harmless(path)
+        };
         // The written path of a folder may end with a `/`.
         let as_path = |path: &str| {
             is_secret_path(without_home(path))
@@ -125,13 +128,21 @@ impl PathPatterns {
         if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {
             return true;
         }
+        path.contains('/')
+            && (self.matches_end(path)
+                || self.paths.iter().flatten().any(|glob| matches(glob, path)))
+    }
+
+    /// Returns `true` if a path ends with one of the paths without a wildcard.
+    fn matches_end(&self, path: &str) -> bool {
+        let Some((_, name)) = path.rsplit_once('/') else {
+            return false;
+        };
         let is_end = |end: &&str| {
             let above = path.strip_suffix(end.trim_start_matches('/'));
             path == *end || above.is_some_and(|above| above.ends_with('/'))
         };
-        path.contains('/')
-            && (self.ends_with(name).iter().any(is_end)
-                || self.paths.iter().flatten().any(|glob| matches(glob, path)))
+        self.ends_with(name).iter().any(is_end)
     }
 
     /// Returns the ends of paths that end with a name.
