@@ -77,7 +77,9 @@ impl PossibleOptions {
                 return;
             }
             let end = &text[at..];
-            if !text[..at].chars().next_back().is_none_or(&may_begin_behind) {
+            // An unknown part before it may be empty.
+            let may_begin = |before| before == UNKNOWN || may_begin_behind(before);
+            if !text[..at].chars().next_back().is_none_or(may_begin) {
                 continue;
             }
             let is_end = |c: char| c.is_whitespace() || "()]".contains(c);

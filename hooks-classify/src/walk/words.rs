@@ -169,6 +169,15 @@ impl Interpreter<'_> {
                         let subscript = self.expand_unsplit(subscript);
                         self.evaluate_subscript(&subscript, false);
                     }
+                    // In zsh, the value is an element or a character, and may be empty.
+                    if subscript.is_some() && self.cursor.shells.intersects(Shells::ANY_ZSH) {
+                        let mut whole = ExpandedWord::default();
+                        self.expand_parameter(name, operator, *quoted, &mut whole);
+                        self.shell.environment.options.note_all_ends(&whole.text());
+                        out.may_split |= !quoted;
+                        out.push_unknown(self.shell.is_inert(name));
+                        continue;
+                    }
                     self.expand_parameter(name, operator, *quoted, out);
                 }
                 WordPiece::CommandSubstitution { text, quoted } => {
