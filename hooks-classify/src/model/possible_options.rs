@@ -66,9 +66,12 @@ impl PossibleOptions {
         self.note_ends(text, |_| true);
     }
 
-    /// Records that the shell cuts or splits an unknown value.
-    pub(crate) fn note_cut_of_unknown(&self) {
-        self.0.borrow_mut().found_cut = true;
+    /// Records that the shell cuts or splits a value, which is unknown if it is `None`.
+    pub(crate) fn note_cut(&self, value: Option<&str>) {
+        match value.filter(|value| !value.contains(UNKNOWN)) {
+            Some(value) => self.note_all_ends(value),
+            None => self.0.borrow_mut().found_cut = true,
+        }
     }
 
     fn note_ends(&self, text: &str, may_begin_behind: impl Fn(char) -> bool) {

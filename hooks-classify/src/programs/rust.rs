@@ -12,13 +12,10 @@ use crate::options::call::Call;
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.args.first() {
-        Some(first) if first.text.starts_with('+') && names_folder(first) => {
-            analysis.add_finding(Effect::Code, first.span, PROGRAMS_OF_FOLDER);
-            let inner = Call::read(&call.path, call.program, &call.args[1..]);
-            let output = analysis.run_call(inner, whole, input);
-            analysis.done_with(output)
-        }
-        Some(first) if first.text.starts_with('+') && first.is_known() => {
+        Some(first) if first.text.starts_with('+') => {
+            if names_folder(first) {
+                analysis.add_finding(Effect::Code, first.span, PROGRAMS_OF_FOLDER);
+            }
             let inner = Call::read(&call.path, call.program, &call.args[1..]);
             let output = analysis.run_call(inner, whole, input);
             analysis.done_with(output)

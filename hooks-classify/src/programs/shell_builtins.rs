@@ -19,12 +19,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     let printf = call.path.ends_with("printf");
     for (at, arg) in call.args.iter().enumerate() {
         analysis.run_subscript(arg);
-        let name = match arg.text.strip_prefix("-v").filter(|_| printf) {
-            Some("") => call.args.get(at + 1).cloned(),
-            Some(joined) => Some(arg.with_text(joined)),
-            None => None,
-        };
-        if let Some(name) = name {
+        if printf && let Some(name) = value_of(&call.args, at, "-v") {
             for operand in &call.operands {
                 analysis.fill_variable(&name, &operand.arg);
             }
@@ -186,6 +181,15 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Returns the value of an option if the word at a position is this option: joined to it, or the next
+/// word.
+fn value_of(args: &[Arg], at: usize, option: &str) -> Option<Arg> {
+    match args[at].text.strip_prefix(option)? {
+        "" => args.get(at + 1).cloned(),
+        joined => Some(args[at].with_text(joined)),
+    }
+}
+
 /// Returns the operands that a format shows as numbers, which some shells evaluate.
 fn operands_shown_as_numbers<'call>(
     format: &Arg,
@@ -299,12 +303,8 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     }
     if call.path == "compgen" {
         // bash 5.3 puts the completions into the array that `-V` names.
-        let names = call.args.iter().enumerate();
-        let names = names.filter_map(|(at, arg)| match arg.text.strip_prefix("-V")? {
-            "" => call.args.get(at + 1).cloned(),
-            joined => Some(arg.with_text(joined)),
-        });
-        for name in names {
+        let names = 0..call.args.len();
+        for name in names.filter_map(|at| value_of(&call.args, at, "-V")) {
             analysis.fill_variable(&name, &Arg::unknown(name.span));
         }
         // Names of files with this beginning, regardless of other options.

@@ -2,7 +2,7 @@
 
 use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
-use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::arg::{Arg, UNKNOWN, may_compute};
 use crate::model::effect::Effect;
 use crate::model::environment::{SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::Input;
@@ -300,7 +300,7 @@ impl Interpreter<'_> {
         let part = append || base != name;
         let number = match part {
             true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.shell.is_numeric(base),
-            false => !value.text.contains(['[', '$', '`']),
+            false => !may_compute(&value.text),
         };
         let inert = (value.is_known() || value.inert) && number && !list;
         if list || base != name {

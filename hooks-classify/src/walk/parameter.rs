@@ -141,10 +141,7 @@ impl Interpreter<'_> {
                 if operation.starts_with('/') {
                     options.note_all_ends(&operation);
                 }
-                match &known {
-                    Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
-                    _ => options.note_cut_of_unknown(),
-                }
+                options.note_cut(known.as_deref());
                 self.add_secret_values(name, known.as_deref());
             }
             self.evaluate_transformation(
@@ -240,11 +237,7 @@ impl Interpreter<'_> {
         // If the text changes `IFS`, the words of the value are unknown.
         let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
         if splits {
-            let options = &self.shell.environment.options;
-            match &known {
-                Some(value) if !value.contains(UNKNOWN) => options.note_all_ends(value),
-                _ => options.note_cut_of_unknown(),
-            }
+            self.shell.environment.options.note_cut(known.as_deref());
         }
         // Some shells expand braces after variables.
         let braces = !quoted

@@ -137,8 +137,7 @@ fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Chec
                 "a project's settings set `{name}`, in `{}`: it {reason}",
                 file.display()
             );
-            let remedy = format!("remove `{name}`, unless you know who set it and why");
-            return Some(Check::new(NAME, CheckState::Warn, what, &remedy));
+            return Some(Check::new(NAME, CheckState::Warn, what, &removal(name)));
         };
         // In the user's settings, only some variables are worth a warning.
         let state = match (effect, is_project) {
@@ -198,8 +197,12 @@ fn remedy(name: &str, effect: VariableEffect) -> String {
         VariableEffect::Token => {
             format!("remove `{name}`; set it in the start file of your shell")
         }
-        _ => format!("remove `{name}`, unless you know who set it and why"),
+        _ => removal(name),
     }
+}
+
+fn removal(name: &str) -> String {
+    format!("remove `{name}`, unless you know who set it and why")
 }
 
 /// Checks a variable of this process.
