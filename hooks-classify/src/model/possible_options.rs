@@ -1,4 +1,5 @@
-//! [`PossibleOptions`]: words of a text that a program would read as options.
+//! [`PossibleOptions`]: words of a text that a program would read as options, or that end a command
+//! of its script.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,8 +16,8 @@ const MAX_WORDS: usize = 12;
 /// Limit of replacements of unknown words that are tried in one round.
 const MAX_TRIES: usize = 500;
 
-/// Words that a text passes on as data, and that a program would read as options: values of
-/// variables, arguments of functions, printed words. Copies share them.
+/// Words that a text passes on as data, and that a program would read as options, or `sed` as the end
+/// of a command: values of variables, arguments of functions, printed words. Copies share them.
 ///
 /// A value that is only known when the text runs may be such a word. The round after the one that
 /// found it knows it everywhere.
@@ -28,6 +29,9 @@ struct Words {
     /// Those of earlier rounds.
     known: BTreeSet<String>,
     found: BTreeSet<String>,
+    /// Texts of earlier rounds that may end a command of a script.
+    known_ends: BTreeSet<String>,
+    found_ends: BTreeSet<String>,
     /// `true` if a program got a word that may be one of them.
     matter: bool,
     /// `true` if an earlier round cut or split an unknown value anywhere: it may be any text that is
@@ -75,6 +79,12 @@ impl PossibleOptions {
     }
 
     fn note_ends(&self, text: &str, may_begin_behind: impl Fn(char) -> bool) {
+        if may_end_command(text) {
+            let mut words = self.0.borrow_mut();
+            if words.found_ends.len() <= MAX_WORDS {
+                words.found_ends.insert(text.to_owned());
+            }
+        }
         for (at, _) in text.match_indices('-') {
             if self.0.borrow().found.len() > MAX_WORDS {
                 return;
@@ -112,6 +122,15 @@ impl PossibleOptions {
         words.known.iter().cloned().collect()
     }
 
+    /// Returns the texts of earlier rounds, one of which an unknown part of a script may be; `None` if
+    /// there are too many.
+    pub(crate) fn of_unknown_part(&self) -> Option<Vec<String>> {
+        let mut words = self.0.borrow_mut();
+        words.matter = true;
+        let ends = &words.known_ends;
+        (ends.len() <= MAX_WORDS).then(|| ends.iter().cloned().collect())
+    }
+
     /// Counts a try; `false` if there were too many in this round.
     pub(crate) fn count_try(&self) -> bool {
         let mut words = self.0.borrow_mut();
@@ -122,7 +141,9 @@ impl PossibleOptions {
     /// Returns the words for another round; `None` if this round found no further ones that matter.
     pub(crate) fn next_round(&self) -> Option<Self> {
         let words = self.0.borrow();
-        let found_more = words.found_cut && !words.cuts || !words.found.is_subset(&words.known);
+        let found_more = words.found_cut && !words.cuts
+            || !words.found.is_subset(&words.known)
+            || !words.found_ends.is_subset(&words.known_ends);
         (words.matter && found_more).then(|| self.known_from_now())
     }
 
@@ -132,6 +153,8 @@ impl PossibleOptions {
         Self(Rc::new(RefCell::new(Words {
             known: &words.known | &words.found,
             found: words.found.clone(),
+            known_ends: &words.known_ends | &words.found_ends,
+            found_ends: words.found_ends.clone(),
             matter: false,
             cuts: words.cuts || words.found_cut,
             found_cut: false,
@@ -145,4 +168,20 @@ pub(crate) fn is_option(word: &str) -> bool {
     let name = word.strip_prefix('-').unwrap_or("");
     let name = name.strip_prefix('-').unwrap_or(name);
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == UNKNOWN)
+}
+
+/// Returns `true` if a text in the middle of a script of `sed` may end the command there and begin
+/// something that writes or runs: a delimiter, then flags and a file, or another command.
+fn may_end_command(text: &str) -> bool {
+    let is_delimiter = |c: char| c == '\n' || c.is_ascii_punctuation();
+    text.match_indices(is_delimiter).any(|(at, delimiter)| {
+        let rest = &text[at + delimiter.len()..];
+        let is_flag = |c: char| c.is_ascii_digit() || "gpiImM".contains(c);
+        let mut rest = rest.trim_start_matches(is_flag).chars();
+        match rest.next() {
+            Some('w' | 'W' | ';' | '}' | '\n') => true,
+            Some('e') => rest.next().is_none_or(|c| !c.is_alphanumeric()),
+            _ => delimiter == "\n",
+        }
+    })
 }

@@ -53,6 +53,12 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     if !has_program_option && let Some(first) = call.operands.first() {
         analysis.run_script(Language::Awk, &first.arg, call);
     }
+    // The program may read a file that a variable names.
+    let reads_named_files = call.args.iter().any(|arg| {
+        ["getline", "ARGV"]
+            .iter()
+            .any(|name| arg.text.contains(name))
+    });
     let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
     for word in operands.clone().chain(values) {
@@ -62,6 +68,9 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
             .map_or(&*word.text, |(_, value)| value);
         if is_connection(file) {
             analysis.add_finding(Effect::Code, word.span, "`awk` connects to another machine");
+        }
+        if reads_named_files && file.len() < word.text.len() {
+            analysis.read_file(&word.with_text(file));
         }
     }
     for operand in operands {

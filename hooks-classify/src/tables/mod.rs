@@ -312,6 +312,12 @@ pub(crate) enum StdinUse {
 }
 
 impl Program {
+    /// Returns `true` if an operand is a script in this language.
+    pub(crate) fn takes_script_of(&self, language: Language) -> bool {
+        let script = Role::Script(language);
+        self.operands.iter().any(|(role, _)| *role == script)
+    }
+
     /// Returns how the program may run its standard input. It follows from the roles of the table: an
     /// interpreter takes a script, a client takes statements, a wrapper takes a command.
     pub(crate) fn stdin_use(&self) -> StdinUse {

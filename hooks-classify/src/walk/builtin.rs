@@ -3,6 +3,7 @@
 use super::cursor::SpanMap;
 use super::fixpoint::Trap;
 use super::interpreter::Interpreter;
+use super::run::TOO_MUCH;
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
@@ -375,7 +376,7 @@ impl Interpreter<'_> {
             at += 1;
         }
         if self.cursor.is_too_deep() {
-            self.add_finding(Effect::Unknown, whole, "there is too much in it to follow");
+            self.add_finding(Effect::Unknown, whole, TOO_MUCH);
             return None;
         }
         if builtin == Builtin::Nohup {

@@ -9,6 +9,7 @@ use crate::model::arg::{Arg, UNKNOWN, display_text, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
+use crate::model::language::Language;
 use crate::model::possible_options::{PossibleOptions, is_option};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
@@ -17,6 +18,9 @@ use crate::options::call::Call;
 use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
 use crate::programs::packages::{package_name, program_of_file};
+
+/// The reason of a question about a text with too many values to try.
+pub(super) const TOO_MUCH: &str = "there is too much in it to follow";
 
 impl Interpreter<'_> {
     /// Runs a command.
@@ -40,11 +44,7 @@ impl Interpreter<'_> {
         let name = args.first()?.clone();
         self.cursor.count_command();
         if self.cursor.has_too_many_commands() || self.cursor.is_too_deep() {
-            self.add_finding(
-                Effect::Unknown,
-                name.span,
-                "there is too much in it to follow",
-            );
+            self.add_finding(Effect::Unknown, name.span, TOO_MUCH);
             return None;
         }
         self.note_possible_options(&args);
@@ -201,6 +201,11 @@ impl Interpreter<'_> {
             self.check_possible_options(args, |interpreter, args| {
                 interpreter.run_program(name, program, args, whole, input);
             });
+            if program.takes_script_of(Language::Sed) {
+                self.check_possible_ends(args, |interpreter, args| {
+                    interpreter.run_program(name, program, args, whole, input);
+                });
+            }
             let output = self.run_program(name, program, args, whole, input);
             self.shell.runs_in_child_process = outer_runs_in_child;
             return output;
@@ -276,25 +281,52 @@ impl Interpreter<'_> {
             let subscript = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
             let rest = subscript.map_or(rest, |(_, rest)| rest);
             options.extend(Some(rest.to_owned()).filter(|rest| is_option(rest)));
-            for option in options {
-                if !self.shell.environment.options.count_try() {
-                    let reason = "there is too much in it to follow";
-                    self.add_finding(Effect::Unknown, arg.span, reason);
-                    return;
-                }
-                let mut args = args.to_vec();
-                args[at] = Arg::new(&option, arg.span);
-                let shown = display_text(&args[at]);
-                let reason = format!("a value that is only known when it runs may be `{shown}`");
-                let asks = self.ask_if_asked_by(arg.span, &reason, |inner| {
-                    inner.shell.environment.options = PossibleOptions::default();
-                    run(inner, &args);
-                });
-                if asks {
-                    return;
-                }
+            if self.check_possible_texts(args, at, &options, &run) {
+                return;
             }
         }
+    }
+
+    /// Checks a program of which a script has unknown parts, which may be texts that end a command.
+    fn check_possible_ends(&mut self, args: &[Arg], run: impl Fn(&mut Interpreter<'_>, &[Arg])) {
+        for (at, arg) in args.iter().enumerate().skip(1) {
+            if !arg.text.contains(UNKNOWN) || arg.resolved_path.is_some() {
+                continue;
+            }
+            let Some(ends) = self.shell.environment.options.of_unknown_part() else {
+                return self.add_finding(Effect::Unknown, arg.span, TOO_MUCH);
+            };
+            let with_end = |end: &String| arg.text.replace(UNKNOWN, end);
+            let texts: Vec<String> = ends.iter().map(with_end).collect();
+            if self.check_possible_texts(args, at, &texts, &run) {
+                return;
+            }
+        }
+    }
+
+    /// Checks a program with texts that one of its words may be; `true` if it asks.
+    fn check_possible_texts(
+        &mut self,
+        args: &[Arg],
+        at: usize,
+        texts: &[String],
+        run: &impl Fn(&mut Interpreter<'_>, &[Arg]),
+    ) -> bool {
+        let span = args[at].span;
+        texts.iter().any(|text| {
+            if !self.shell.environment.options.count_try() {
+                self.add_finding(Effect::Unknown, span, TOO_MUCH);
+                return true;
+            }
+            let mut args = args.to_vec();
+            args[at] = Arg::new(text, span);
+            let shown = display_text(&args[at]);
+            let reason = format!("a value that is only known when it runs may be `{shown}`");
+            self.ask_if_asked_by(span, &reason, |inner| {
+                inner.shell.environment.options = PossibleOptions::default();
+                run(inner, &args);
+            })
+        })
     }
 
     /// A command of PowerShell, `Verb-Noun`.
