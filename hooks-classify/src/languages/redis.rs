@@ -191,13 +191,14 @@ fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
                 | ("MEMORY", "USAGE" | "STATS" | "DOCTOR")
                 | ("OBJECT" | "LATENCY", _)
                 | ("CLUSTER", "INFO" | "NODES" | "SLOTS" | "MYID" | "SHARDS")
-                | ("ACL", "LIST" | "WHOAMI" | "USERS" | "CAT")
+                | ("ACL", "LIST" | "GETUSER" | "WHOAMI" | "USERS" | "CAT")
                 | ("PUBSUB", _)
                 | ("MODULE" | "FUNCTION" | "SCRIPT", "LIST" | "EXISTS")
                     if second != "RESET" =>
                 {
                     Effect::Read
                 }
+                ("ACL", "DELUSER") => Effect::Delete,
                 ("CONFIG", _) | ("CLIENT", _) | ("CLUSTER", _) | ("ACL", _) => Effect::Update,
                 ("SCRIPT", "FLUSH") | ("FUNCTION", "FLUSH" | "DELETE") => Effect::Delete,
                 ("SORT", _) if !line.to_ascii_uppercase().contains(" STORE ") => Effect::Read,
@@ -211,6 +212,9 @@ fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
             && printed(&line.to_ascii_lowercase())
         {
             analysis.require_confirmation(arg.span, "prints the passwords of the server");
+        }
+        if name == "ACL" && matches!(second.as_str(), "LIST" | "GETUSER") {
+            analysis.require_confirmation(arg.span, "prints the password hashes of users");
         }
         analysis.add_finding(effect, arg.span, format!("Redis runs `{name}`"));
     }

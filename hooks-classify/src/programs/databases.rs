@@ -147,20 +147,6 @@ pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &In
     analysis.then(sql_client(context, call, whole, input))
 }
 
-/// Analyzes `redis-cli`, of which some commands print the password hashes of users.
-pub(super) fn redis(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    let words = operand_words(call);
-    let mut words = words.iter().flat_map(|arg| arg.text.split_whitespace());
-    let is_next = |word: Option<&str>, names: &[&str]| {
-        word.is_some_and(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
-    };
-    if is_next(words.next(), &["acl"]) && is_next(words.next(), &["list", "getuser"]) {
-        analysis.require_confirmation(whole, HASHES);
-    }
-    analysis.then(sql_client(context, call, whole, input))
-}
-
 /// Analyzes `mongosh`, of which some scripts print the password hashes of users.
 pub(super) fn mongosh(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();

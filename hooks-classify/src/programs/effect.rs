@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
+use crate::model::deletion::deleting_command;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
@@ -106,6 +107,23 @@ pub(super) fn note_effect(
         (None, _) => format!("`{path}` {}", program.does),
     };
     analysis.add_finding(effect, span, reason);
+    // Operands of which the table says nothing may name commands.
+    let may_name_command = !program.commands.is_empty() || program.operands.is_empty();
+    if option.is_none() && function.is_none() && effect > Effect::Read && may_name_command {
+        note_unlisted_deletion(analysis, call);
+    }
+}
+
+/// Notes the deletion that the words of a command state which the table of its program lacks.
+fn note_unlisted_deletion(analysis: &mut Analysis, call: &Call) {
+    let operands = call.operands.iter();
+    let words = operands.map(|operand| operand.arg.text.as_str());
+    if let Some(word) = deleting_command(words)
+        && let Some(first) = call.operands.first()
+    {
+        let reason = format!("`{}` has a command `{word}`, which may delete", call.path);
+        analysis.add_finding(Effect::Delete, first.arg.span, reason);
+    }
 }
 
 /// Notes the effects of the options alone, for functions that read the operands themselves.
@@ -140,6 +158,9 @@ pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     for (reason, span) in &call.unrecognized {
         analysis.add_finding(Effect::Unknown, *span, reason.clone());
+    }
+    if !call.unrecognized.is_empty() {
+        note_unlisted_deletion(analysis, call);
     }
 }
 

@@ -32,7 +32,6 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("dumps-users", secrets::dumps_users),
     ("secret-scanner", secrets::secret_scanner),
     ("queried", secrets::queried),
-    ("redis", databases::redis),
     ("mongosh", databases::mongosh),
     ("find", find::find),
     ("fd", find::fd),

@@ -4,12 +4,8 @@ use serde_json::Value;
 
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
+use crate::model::deletion::states_deletion;
 use crate::model::effect::Effect;
-
-/// Words in the name of a field of a mutation that deletes.
-const DELETING_WORDS: &[&str] = &[
-    "delete", "destroy", "remove", "drop", "purge", "truncate", "wipe",
-];
 
 /// Operations of a document.
 #[derive(Debug, Default, PartialEq)]
@@ -71,34 +67,6 @@ pub(super) fn operations(text: &str) -> Operations {
     }
     found.deletes = deleting.filter(|_| found.changes);
     found
-}
-
-/// Returns `true` if one of the words of a name (`volumeDelete`, `bulk_remove_users`) states a
-/// deletion.
-fn states_deletion(name: &str) -> bool {
-    let mut words = vec![String::new()];
-    let mut after_small = false;
-    for c in name.chars() {
-        if c == '_' || c.is_uppercase() && after_small {
-            words.push(String::new());
-        }
-        after_small = c.is_lowercase() || c.is_ascii_digit();
-        if let (Some(word), true) = (words.last_mut(), c != '_') {
-            word.extend(c.to_lowercase());
-        }
-    }
-    let is_verb = |word: &String| DELETING_WORDS.contains(&word.as_str());
-    // Names in one case: `deleteissue`, `volumedelete`; but not `deletedItems` and `undelete`.
-    let (first, last) = (&words[0], &words[words.len() - 1]);
-    let begins = |verb: &&str| {
-        let rest = first.strip_prefix(*verb);
-        rest.is_some_and(|rest| !rest.starts_with(['d', 'p']) && !rest.starts_with("ed"))
-    };
-    let ends = |verb: &&str| {
-        let rest = last.strip_suffix(*verb);
-        *verb != "drop" && rest.is_some_and(|rest| !rest.ends_with("un"))
-    };
-    words.iter().any(is_verb) || DELETING_WORDS.iter().any(|verb| begins(verb) || ends(verb))
 }
 
 /// Notes the deletion that a request which changes something states in SQL: in its body or its query, as

@@ -5,6 +5,7 @@ use super::graphql::note_statement;
 use crate::analysis::{Analysis, Context};
 use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::deletion::is_deleting_word;
 use crate::model::effect::Effect;
 use crate::model::role::Role;
 use crate::options::call::Call;
@@ -22,12 +23,9 @@ const METHOD_HEADERS: &[&str] = &[
 /// Fields that replace the method in a query or a form.
 const METHOD_FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
-/// Operations that delete. The last part of an address begins or ends with one of these words:
-/// `/_delete_by_query`, `/volumes/prune`, `/chat.delete`.
-const DELETING_OPERATIONS: &[&str] = &["delete", "destroy", "drop", "prune", "purge", "truncate"];
-
 /// Notes the deletion that the address of a request which changes something states: as the operation
-/// at its end, or as a statement in its query.
+/// at its end, which begins or ends with such a word (`/_delete_by_query`, `/volumes/prune`,
+/// `/chat.delete`), or as a statement in its query.
 pub(super) fn note_address(analysis: &mut Analysis, path: &str, address: &Arg) {
     let (_, _, rest) = host::split_url(&address.text).unwrap_or_else(|| {
         let start = address.text.find(['/', '?']);
@@ -40,9 +38,7 @@ pub(super) fn note_address(analysis: &mut Analysis, path: &str, address: &Arg) {
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
     let first = words.next().unwrap_or("");
-    let is_deleting =
-        |word: &str| DELETING_OPERATIONS.contains(&word.to_ascii_lowercase().as_str());
-    if is_deleting(first) || is_deleting(words.next_back().unwrap_or("")) {
+    if is_deleting_word(first) || is_deleting_word(words.next_back().unwrap_or("")) {
         let reason = format!("`{path}` calls `{operation}`, which deletes");
         analysis.add_finding(Effect::Delete, address.span, reason);
     }

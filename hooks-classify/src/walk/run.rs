@@ -6,6 +6,7 @@ use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
 use crate::languages::powershell::is_cmdlet;
 use crate::model::arg::{Arg, UNKNOWN, display_text, shell_quoted};
+use crate::model::deletion::deleting_command;
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
@@ -215,6 +216,11 @@ impl Interpreter<'_> {
         }
         let span = args[0].span;
         self.add_finding(Effect::Unknown, span, format!("unknown program `{name}`"));
+        let words = args[1..].iter().map(|arg| arg.text.as_str());
+        if let Some(word) = deleting_command(words) {
+            let reason = format!("`{word}` of an unknown program may delete");
+            self.add_finding(Effect::Delete, whole, reason);
+        }
         self.run_package(name, args, whole, input);
         None
     }
