@@ -8,8 +8,8 @@
 //   silent   `delete` and `write`, where it acts as installed without a request that the guard denies
 //   reads    false if the editor offers no `fs/read_text_file`
 
-import { all, DELETE, does, open, prevents, READ, told, trail } from './checks.mjs';
 import { clients, PROJECT } from './clients.mjs';
+import { all, DELETE, does, open, prevents, READ, told, trail } from './expectations.mjs';
 
 const client = (id) => clients.find((client) => client.id === id);
 const claude = client('claude');
@@ -133,7 +133,7 @@ export function acpChecks({ only, ids }) {
     }));
     const hooks = client.id === 'claude-acp' ? [hook] : [];
     const checks = [asking, files, run, ...hooks, ...installed];
-    return checks.filter(({ name }) => !only || name.startsWith(only)).map((check) => ({ check, client }));
+    return checks.filter(({ name }) => !only || only.split(',').some((wanted) => name.startsWith(wanted))).map((check) => ({ check, client }));
   });
 }
 

@@ -1,0 +1,460 @@
+// Checks of modes and places: plan mode, resumed sessions, sub-agents, worktrees, parallel calls, long commands, long
+// sessions, commands that the user types, slash commands, hooks of plugins, edited settings, and a client's update.
+//
+// An entry of `PLACES` has what a client offers for them:
+//   plan       flags of its plan mode, and those without which the mode refuses a command itself
+//   resume     flags that continue the last session
+//   worktree   flags with which it makes a worktree of its own and works there
+//   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended
+//   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`
+//   slash      flags, prompt and files of a slash command that runs `rm -r build`
+//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
+//   earlier    id of an earlier version (clients.mjs)
+//   edited     false if another program cannot add a hook to the settings that `install` writes
+//   calls      number of calls in a long session
+// A check leaves out the clients without the entry.
+
+import { HOME, PROJECT } from './clients.mjs';
+import {
+  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, quickerThan, READ, reached, told, trail, unlessItEnds,
+} from './expectations.mjs';
+
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** Prompt of a sub-agent. */
+const TASK = 'Tidy up the folder.';
+/** Prompt of a later session. */
+const AGAIN = 'do it again';
+
+/** A hook of a plugin: allows every call, in the format of each agent, and leaves a file. */
+const OTHER_HOOK = `sh ${HOME}/other-hook.sh`;
+const OTHER_HOOK_RAN = 'other-hook-ran';
+const OTHER_HOOK_FILES = {
+  'other-hook.sh': `#!/bin/sh
+cat >/dev/null
+: >${HOME}/${OTHER_HOOK_RAN}
+echo '{"decision":"allow","permissionDecision":"allow","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}'
+`,
+};
+/** Hooks of a plugin in the format of Claude Code. */
+const hooksOf = (event) => json({ hooks: { [event]: [{ matcher: '*', hooks: [{ type: 'command', command: OTHER_HOOK }] }] } });
+/** Returns the script of a plugin for opencode. */
+const OPENCODE_PLUGIN = `import { writeFileSync } from 'node:fs';
+export const Other = async () => ({
+  'tool.execute.before': async () => writeFileSync('${HOME}/${OTHER_HOOK_RAN}', ''),
+  'permission.ask': async (_, output) => { output.status = 'allow'; },
+});
+`;
+/** A command of Gemini CLI and Qwen Code. */
+const TIDY_TOML = `description = "Tidies."\nprompt = "Tidy: !{${DELETE}}"\n`;
+
+const PLACES = {
+  claude: {
+    plan: ['--permission-mode', 'plan'],
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'Agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    typed: '❯',
+    plugin: {
+      flags: ['--plugin-dir', `${HOME}/other`],
+      files: { 'other/.claude-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }), 'other/hooks/hooks.json': hooksOf('PreToolUse') },
+    },
+    earlier: 'claude-2.1.197',
+    calls: 1_000,
+  },
+  codex: {
+    resume: ['resume', '--last'],
+    agent: () => ({ tool: 'spawn_agent', arguments: { message: TASK }, unlisted: true }),
+    wait: [],
+    typed: '›',
+    earlier: 'codex-0.169.0',
+    calls: 1_000,
+  },
+  gemini: {
+    plan: ['--approval-mode', 'plan'],
+    resume: ['--resume', 'latest'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'invoke_agent', arguments: { agent_name: 'generalist', prompt: TASK } }),
+    typed: 'Type your message',
+    slash: { prompt: '/tidy', files: { '.gemini/commands/tidy.toml': TIDY_TOML } },
+    plugin: {
+      flags: [],
+      files: {
+        '.gemini/extensions/other/gemini-extension.json': json({ name: 'other', version: '1.0.0' }),
+        '.gemini/extensions/other/hooks/hooks.json': hooksOf('BeforeTool'),
+      },
+    },
+    earlier: 'gemini-0.60.0',
+    calls: 90,
+  },
+  copilot: {
+    plan: ['--mode', 'plan', '--allow-all-tools'],
+    resume: ['--continue'],
+    agent: () => ({ tool: 'task', arguments: { name: 'x', description: 'x', prompt: TASK, agent_type: 'general-purpose', mode: 'sync' } }),
+    typed: '/ commands',
+    plugin: {
+      flags: ['--plugin-dir', `${HOME}/other`],
+      files: {
+        'other/plugin.json': json({ name: 'other', version: '1.0.0', hooks: 'hooks.json' }),
+        'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
+      },
+    },
+    earlier: 'copilot-1.0.92',
+    calls: 100,
+  },
+  opencode: {
+    plan: ['--agent', 'plan'],
+    resume: ['--continue'],
+    agent: () => ({ tool: 'task', arguments: { description: 'x', prompt: TASK, subagent_type: 'general' } }),
+    typed: 'Ask anything',
+    slash: { flags: ['--command', 'tidy'], prompt: 'x', files: { '.config/opencode/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` } },
+    plugin: { flags: [], files: { '.config/opencode/plugins/other.js': OPENCODE_PLUGIN } },
+    earlier: 'opencode-1.18.32',
+    edited: false,
+    calls: 100,
+  },
+  qwen: {
+    plan: ['--approval-mode', 'plan'],
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    typed: 'Type your message',
+    slash: { prompt: '/tidy', files: { '.qwen/commands/tidy.toml': TIDY_TOML } },
+    plugin: {
+      flags: [],
+      files: {
+        '.qwen/extensions/other/qwen-extension.json': json({ name: 'other', version: '1.0.0' }),
+        '.qwen/extensions/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+    },
+    earlier: 'qwen-0.24.3',
+    calls: 100,
+  },
+  droid: {
+    plan: ['--use-spec', '--skip-permissions-unsafe'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'Task', arguments: { description: 'x', prompt: TASK, subagent_type: 'worker' } }),
+    typed: '>',
+    slash: { prompt: '/tidy', files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` } },
+    earlier: 'droid-0.215.0',
+    calls: 100,
+  },
+  grok: {
+    plan: ['--permission-mode', 'plan'],
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } }),
+    typed: '❯',
+    calls: 100,
+  },
+  cline: {
+    plan: ['--plan'],
+    resume: ['--id', 'SESSION'],
+    worktree: ['--worktree'],
+    agent: () => ({ tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } }),
+    earlier: 'cline-3.0.64',
+    edited: false,
+    calls: 100,
+  },
+};
+
+const everyone = Object.keys(PLACES);
+/** Returns the clients that offer a feature. */
+const offering = (feature) => everyone.filter((id) => PLACES[id][feature] !== undefined);
+const place = (client) => PLACES[client.id];
+
+// Tests.
+
+/** Applies a test to the further conversation of a scenario. */
+const inOther = (test) => (o) => {
+  const [other] = o.model.others;
+  return test({ ...o, script: other.steps.flat(), model: { ...o.model, ...other } });
+};
+/** Fails unless the model received the reason of the guard as the result of a step. Cline ends the run instead. */
+const refused = (step) => (o) => (o.endsAtDenial ? '' : told(step, /DELETE/)(o));
+const exists = (path) => (o) => (o.exists.includes(path) ? '' : `\`${path}\` is missing`);
+const noNotes = (o) => o.notes.join('; ');
+
+/** Reads the trail: returns the decisions about a command, one JSON object each. */
+const decisions = (o, command) =>
+  o.decisions.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)).filter((one) => one.command === command);
+
+/** Fails unless the trail has each command once. */
+const onceEach = (commands) => (o) => {
+  const wrong = commands.filter((command) => decisions(o, command).length !== 1);
+  return wrong.length === 0 ? '' : `the trail does not have once: ${wrong.slice(0, 5).join(', ')} (${wrong.length} commands)`;
+};
+/** Fails unless the first results are those of the reads. */
+const allRead = (number) => (o) => {
+  const wrong = Array.from({ length: number }, (_, step) => step).filter((step) => !/first/.test(o.model.told[step] ?? ''));
+  return wrong.length === 0 ? '' : `${wrong.length} of ${number} reads have another result, such as: ${o.model.told[wrong[0]]?.slice(0, 300)}`;
+};
+
+/** Returns a number of different reads. */
+const reads = (number) => Array.from({ length: number }, (_, i) => `head -n ${i + 1} a.txt`);
+/** Returns a list in groups. */
+const groups = (list, size) =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
+
+const PARALLEL = 8;
+const LONG = 'x'.repeat(100_000);
+const READS_LONG = `cat a.txt # ${LONG}`;
+const DELETES_LONG = `: ${LONG}; ${DELETE}`;
+const TREE = `${HOME}/tree`;
+const MAKE_TREE = [['add', '--force', 'build'], ['commit', '--quiet', '--message', 'build'], ['worktree', 'add', '--quiet', TREE]];
+
+/** A session after another one: a read in the first, a deletion in the second. */
+const later = {
+  prompt: AGAIN,
+  script: (tools) => [tools.shell(READ)],
+  others: (tools) => [{ prompt: AGAIN, script: [tools.shell(READ), tools.shell(DELETE)] }],
+};
+
+const modes = [
+  {
+    name: 'plan',
+    clients: offering('plan'),
+    flags: (client) => place(client).plan,
+    script: (tools) => [{ ...tools.shell(READ), unlisted: true }, { ...tools.shell(DELETE), unlisted: true }],
+    expect: [
+      does('plan mode: a delete does not run', buildStays),
+      unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
+    ],
+  },
+  {
+    name: 'resume',
+    clients: offering('resume'),
+    ...later,
+    first: (client) => ({ flags: client.free, prompt: 'do it' }),
+    flags: (client) => [...client.free, ...place(client).resume],
+    seconds: 120,
+    expect: [
+      does('a resumed session has the result of the earlier one', inOther(told(0, /a\.txt/))),
+      prevents('a resumed session: a delete does not run', inOther(all(buildStays, refused(1)))),
+    ],
+  },
+  {
+    name: 'sub-agent',
+    clients: offering('agent'),
+    script: (tools, client) => [place(client).agent(), ...(place(client).wait ?? [])],
+    others: (tools) => [{ prompt: TASK, script: [tools.shell(READ), tools.shell(DELETE)] }],
+    seconds: 120,
+    expect: [
+      does('a sub-agent: a read-only command runs', inOther(told(0, /a\.txt/))),
+      prevents('a sub-agent: a delete does not run', inOther(all(buildStays, refused(1)))),
+      does('a sub-agent: the trail has both', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+    ],
+  },
+  {
+    name: 'worktree',
+    clients: everyone,
+    folder: TREE,
+    git: MAKE_TREE,
+    look: ['tree/build/out.o'],
+    script: (tools) => [tools.shell('ls'), tools.shell(DELETE)],
+    expect: [
+      does('in a worktree of the user: a read-only command runs', told(0, /a\.txt/)),
+      prevents('in a worktree of the user: a delete does not run', all(reached, exists('tree/build/out.o'), refused(1))),
+    ],
+  },
+  {
+    name: 'own-worktree',
+    clients: offering('worktree'),
+    flags: (client) => [...client.free, ...place(client).worktree],
+    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(`rm -r ${PROJECT}/build`)],
+    expect: [
+      does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
+      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+];
+
+const sizes = [
+  {
+    name: 'parallel',
+    clients: everyone,
+    decisions: true,
+    script: (tools) => [reads(PARALLEL).map((command) => tools.shell(command))],
+    expect: [
+      does('parallel calls: all reads run', all(allRead(PARALLEL), quickerThan(80))),
+      does('parallel calls: the trail has each read once', onceEach(reads(PARALLEL))),
+    ],
+  },
+  {
+    name: 'parallel-delete',
+    clients: everyone,
+    script: (tools) => [['pwd', DELETE, READ].map((command) => tools.shell(command))],
+    expect: [prevents('a delete among parallel calls does not run', all(buildStays, refused(1)))],
+  },
+  {
+    name: 'long-command',
+    clients: everyone,
+    script: (tools) => [tools.shell(READS_LONG), tools.shell(DELETES_LONG)],
+    expect: [
+      does('a read-only command of 100 KB is decided', (o) => (o.calls.length > 0 || o.model.told.length > 0 ? '' : 'no call')),
+      prevents('a command of 100 KB with a deletion at its end does not run', buildStays),
+    ],
+  },
+  {
+    name: 'many-calls',
+    clients: everyone,
+    decisions: true,
+    seconds: 1_800,
+    files: ({ id, files }) => MANY_CALLS[id]?.(files) ?? {},
+    script: (tools, client) => [
+      ...groups(reads(place(client).calls), 10).map((group) => group.map((command) => tools.shell(command))),
+      tools.shell(DELETE),
+    ],
+    expect: [
+      does('a long session: all reads run', (o) => allRead(o.script.length - 1)(o)),
+      does('a long session: the trail has each call once', (o) => onceEach([...reads(o.script.length - 1), DELETE])(o)),
+      prevents('a long session: a delete at its end does not run', buildStays),
+    ],
+  },
+];
+/** Settings without a client's own guess that the model repeats itself. */
+const MANY_CALLS = {
+  gemini: (files) => ({
+    '.gemini/settings.json': json({ ...JSON.parse(files['.gemini/settings.json']), model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+  }),
+};
+
+/** A script of Codex for the models whose shell is inside of JavaScript. */
+const script = (...commands) => {
+  const calls = commands.map((cmd) => `text((await tools.exec_command(${JSON.stringify({ cmd })})).output);`);
+  return { tool: 'exec', text: calls.join('\n') };
+};
+/** A model of Codex's catalog that gets `exec` and no shell. */
+const JAVASCRIPT_MODEL = 'gpt-6.2-sol';
+const javascript = [
+  {
+    name: 'javascript',
+    clients: ['codex'],
+    quick: true,
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    decisions: true,
+    script: () => [script(READ), script('head -n 1 a.txt', DELETE)],
+    expect: [
+      does('in JavaScript: a read-only command runs', told(0, /a\.txt/)),
+      prevents('in JavaScript: a delete after a read does not run', all(buildStays, told(1, /DELETE/))),
+      does('in JavaScript: the trail has each call once', onceEach([READ, 'head -n 1 a.txt', DELETE])),
+      does('in JavaScript: the trail has the runs', all(trail(/yes\s+git status/), trail(/yes\s+head/))),
+    ],
+  },
+  {
+    name: 'javascript-parallel',
+    clients: ['codex'],
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    decisions: true,
+    script: () => [{
+      tool: 'exec',
+      text: `const all = await Promise.allSettled(${JSON.stringify([...reads(PARALLEL), DELETE])}.map((cmd) => tools.exec_command({ cmd })));\ntext(all);`,
+    }],
+    expect: [
+      prevents('in JavaScript: a delete among parallel calls does not run', all(buildStays, told(0, /DELETE/))),
+      does('in JavaScript: the trail has each parallel call once', onceEach([...reads(PARALLEL), DELETE])),
+    ],
+  },
+  {
+    name: 'javascript-patch',
+    clients: ['codex'],
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    script: (tools) => [{
+      tool: 'exec',
+      text: `text(await tools.apply_patch(${JSON.stringify(tools.write(`${PROJECT}/new.txt`, 'hello').text)}));`,
+    }],
+    expect: [prevents('in JavaScript: a patch writes no file', noFile)],
+  },
+];
+
+// The user's own commands.
+
+const users = [
+  ...offering('typed').map((id) => ({
+    name: 'typed-by-the-user',
+    clients: [id],
+    flags: ({ free }) => (id === 'codex' ? ['--model', 'gpt-5.4', ...free] : id === 'droid' ? [] : free),
+    script: () => [],
+    keys: [{ see: PLACES[id].typed }, { type: `!${DELETE}` }, { key: 'Enter' }, { wait: 6 }],
+    expect: [
+      does('a command that the user types after `!` runs', (o) => (o.buildStays ? '`build` stays' : '')),
+      open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
+    ],
+  })),
+  {
+    name: 'slash-command',
+    clients: offering('slash'),
+    flags: (client) => [...client.free, ...(place(client).slash.flags ?? [])],
+    files: (client) => place(client).slash.files,
+    script: () => [],
+    expect: [],
+  },
+].flatMap((check) =>
+  check.name !== 'slash-command' ? [check] : check.clients.map((id) => ({
+    ...check,
+    clients: [id],
+    prompt: PLACES[id].slash.prompt,
+    expect: [
+      does('a slash command reaches the model', (o) => (o.model.conversation === '' ? 'the model received nothing' : '')),
+      open('a command in a slash command: runs without the hook, by the rules of the client', (o) => (o.buildStays ? '`build` stays' : '')),
+    ],
+  })),
+);
+
+// Other programs beside the guard.
+
+const others = [
+  {
+    name: 'plugin-hook',
+    clients: offering('plugin'),
+    flags: (client) => [...client.free, ...place(client).plugin.flags],
+    files: (client) => ({ ...OTHER_HOOK_FILES, ...place(client).plugin.files }),
+    look: [OTHER_HOOK_RAN],
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      does('beside a plugin: its hook runs', exists(OTHER_HOOK_RAN)),
+      prevents('beside a plugin whose hook allows everything: a delete does not run', all(buildStays, refused(0))),
+    ],
+  },
+  {
+    name: 'settings-edited',
+    clients: everyone.filter((id) => PLACES[id].edited !== false),
+    edit: 'after',
+    flags: (client) => (client.id === 'codex' ? ['--sandbox', 'workspace-write'] : client.free),
+    doctor: true,
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      prevents('settings that another program edited: a delete does not run', all(noNotes, buildStays, refused(0))),
+      does('settings that another program edited: `doctor` reports ok', (o) => DOCTOR_OK_FOR(o)),
+    ],
+  },
+  {
+    name: 'settings-edited-before',
+    clients: ['codex'],
+    edit: 'before',
+    flags: ['--sandbox', 'workspace-write'],
+    doctor: true,
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      open('another hook before the guard in the settings: a delete runs, by the rules of the client', all(noNotes, buildGone)),
+      does('another hook before the guard in the settings: `doctor` reports it', doctorSays(/codex[^\n]*trusted/)),
+    ],
+  },
+  {
+    name: 'update',
+    clients: offering('earlier'),
+    ...later,
+    first: (client) => ({ client: place(client).earlier, prompt: 'do it' }),
+    seconds: 120,
+    expect: [
+      does('before an update of the client: a read-only command runs', told(0, /a\.txt/)),
+      prevents('after an update of the client, without a new `install`: a delete does not run', inOther(all(buildStays, refused(1)))),
+    ],
+  },
+];
+/** Fails unless `doctor` reports the agent of the scenario as ok. */
+function DOCTOR_OK_FOR(o) {
+  return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
+}
+
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...others];
