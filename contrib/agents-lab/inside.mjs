@@ -153,9 +153,13 @@ function lastSession() {
   return newest.at(-1)?.split('/').at(-1).split('.')[0] ?? 'no-session';
 }
 
+function withSession(flag) {
+  return flag === 'SESSION' ? lastSession() : flag;
+}
+
 async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
   const said = openSync(join(HOME, 'client.log'), 'w');
-  const args = client.headless(flags.map((flag) => (flag === 'SESSION' ? lastSession() : flag)), prompt);
+  const args = client.headless(flags.map(withSession), prompt);
   const child = spawn(client.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000 * SLOW);
   outcome.status = await new Promise((resolve) => {
@@ -173,7 +177,7 @@ async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
  */
 async function runInTerminal(keys) {
   const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT, env }).text;
-  const words = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`);
+  const words = [client.command, ...client.terminal(scenario.flags.map(withSession))].map((word) => `'${word}'`);
   tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${words.join(' ')}; echo ENDED; sleep 1000`);
   const screen = () => tmux('capture-pane', '-p', '-t', 'lab').replace(/(\s*\n)+/g, '\n');
   const waitFor = async (seconds, done) => {

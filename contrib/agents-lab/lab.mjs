@@ -16,6 +16,7 @@ import { clients, earlierClients, node } from './clients.mjs';
 import { reached } from './expectations.mjs';
 import { install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
+import { compareTimes } from './time.mjs';
 
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
@@ -31,6 +32,8 @@ Runs the clients (default: all) against a hooks-guard binary.
   --keep         keep the homes of the scenarios
   --list         print the checks
   --record       keep the results in results.json
+  --time         only compare the times of calls with and without the hook (default clients: claude, codex)
+  --limit NUMBER with --time: a greater ratio of the times fails
   --table        write the results to docs/agents.md, and run nothing
 `;
 
@@ -46,6 +49,8 @@ const { values: options, positionals: ids } = parseArgs({
     keep: { type: 'boolean' },
     list: { type: 'boolean' },
     record: { type: 'boolean' },
+    time: { type: 'boolean' },
+    limit: { type: 'string' },
     table: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   },
@@ -127,7 +132,7 @@ async function runScenario(name, scene) {
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (data) => (printed += data));
   child.stderr.setEncoding('utf8').on('data', (data) => (said += data));
-  const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds * (scene.first ? 2 : 1) + 90) * 1_000 * scene.slow);
+  const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds * (scene.first ? 2 : 1) + 90) * 1_000 * (scene.slow ?? 1));
   await new Promise((resolve) => child.on('close', resolve));
   clearTimeout(timer);
   // The home belongs to the client: nothing in it is read.
@@ -181,6 +186,19 @@ if (options.table) {
 if (options.record && options.unguarded) {
   console.error('`--record` keeps results with the guard; run it without `--unguarded`');
   process.exit(2);
+}
+if (options.time) {
+  checkMachine();
+  const wanted = clients.filter(({ id }) => (ids.length === 0 ? ['claude', 'codex'] : ids).includes(id));
+  // One after another: sessions at once would slow each other down.
+  for (const client of installClients(wanted).filter(({ id }) => id !== node.id)) {
+    const run = async (name, scene) => (await runScenario(name, { ...scene, slow: Number(options.slow) })).outcome;
+    const { why, calls, text } = await compareTimes(client, run);
+    if (why) report('BAD', client.id, 'the times with and without the hook', why);
+    else report(calls > Number(options.limit ?? Infinity) ? 'BAD' : 'ok', client.id, text);
+  }
+  if (!options.keep) rmSync(homes, { recursive: true, force: true });
+  process.exit(counts.BAD > 0 ? 1 : 0);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
 if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));

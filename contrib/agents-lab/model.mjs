@@ -76,7 +76,12 @@ const responses = {
   results: (body) =>
     firstOfEach(listOf(body.input).filter((item) => item.type?.endsWith('_call_output')), (item) => item.call_id)
       .map((item) => item.output),
-  prompts: (body) => promptsOf(body.input),
+  // A sub-agent gets its task from the agent that started it.
+  prompts: (body) => [
+    ...promptsOf(body.input),
+    ...listOf(body.input).filter((item) => item.type === 'agent_message').flatMap((item) => item.content)
+      .map((part) => part.text ?? part.encrypted_content),
+  ],
   reply(body, calls, id) {
     const status = 'completed';
     const content = [{ type: 'output_text', text: DONE, annotations: [] }];
@@ -167,9 +172,12 @@ function listOf(value) {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the id of a call: the first one of a response has the id of the response. */
+/**
+ * Returns the id of a call: the first one of a response has the id of the response, the others have the next numbers.
+ * An id with the id of another call as its beginning confuses Claude Code.
+ */
 function idOf(id, index) {
-  return index === 0 ? id : `${id}_${index}`;
+  return id.replace(/\d+$/, (digits) => String(Number(digits) + index).padStart(digits.length, '0'));
 }
 
 /** Returns the texts of the user's messages, without the results of tools. */
@@ -242,7 +250,7 @@ export async function serveModel(port, script, others = []) {
   const further = others.map((other) => ({ ...conversationOf(other.script), prompt: other.prompt }));
   const { requested, told, times } = main;
   const record = { requested, told, times, conversation: '', offered: [], unknown: [], others: further };
-  let number = 0;
+  let number = 1;
 
   function answer(url, body) {
     const path = url.split('?')[0];
@@ -265,8 +273,9 @@ export async function serveModel(port, script, others = []) {
     const usable = (call) => offered.length > 0 && (call.unlisted || offered.includes(call.tool));
     const chosen = calls.filter(usable).map((call) => inSession(call, told));
     for (const [index, call] of chosen.entries()) known.requested[before + index] = call;
-    number += 1;
-    return format.reply(body, chosen, `call_${String(number).padStart(6, '0')}`, url);
+    const id = `call_${String(number).padStart(6, '0')}`;
+    number += Math.max(chosen.length, 1);
+    return format.reply(body, chosen, id, url);
   }
 
   const server = createServer(async (request, response) => {

@@ -3,9 +3,12 @@
 //
 // An entry of `PLACES` has what a client offers for them:
 //   plan       flags of its plan mode, and those without which the mode refuses a command itself
+//   planRefuses  what the model receives if the plan mode itself refuses commands
 //   resume     flags that continue the last session
 //   worktree   flags with which it makes a worktree of its own and works there
-//   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended
+//              `worktreeFiles` are settings for them
+//   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended,
+//              `agentFlags` are flags for it, and `agentShell` is the call with which it runs a command
 //   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`
 //   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
@@ -16,7 +19,7 @@
 
 import { HOME, PROJECT } from './clients.mjs';
 import {
-  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, quickerThan, READ, reached, told, trail, unlessItEnds,
+  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail, unlessItEnds,
 } from './expectations.mjs';
 
 const json = (value) => JSON.stringify(value, null, 2);
@@ -45,8 +48,18 @@ export const Other = async () => ({
   'permission.ask': async (_, output) => { output.status = 'allow'; },
 });
 `;
+/** Returns the settings of Gemini CLI with more in them. */
+const settingsOf = (text, more) => ({ '.gemini/settings.json': json({ ...JSON.parse(text), ...more }) });
 /** A command of Gemini CLI and Qwen Code. */
 const TIDY_TOML = `description = "Tidies."\nprompt = "Tidy: !{${DELETE}}"\n`;
+
+/** A script of Codex for the models whose shell is inside of JavaScript. */
+const script = (...commands) => {
+  const calls = commands.map((cmd) => `text((await tools.exec_command(${JSON.stringify({ cmd })})).output);`);
+  return { tool: 'exec', text: calls.join('\n') };
+};
+/** A model of Codex's catalog that gets `exec` and no shell. */
+const JAVASCRIPT_MODEL = 'gpt-6.2-sol';
 
 const PLACES = {
   claude: {
@@ -64,16 +77,20 @@ const PLACES = {
   },
   codex: {
     resume: ['resume', '--last'],
-    agent: () => ({ tool: 'spawn_agent', arguments: { message: TASK }, unlisted: true }),
-    wait: [],
+    agent: () => ({ tool: 'spawn_agent', namespace: 'collaboration', arguments: { task_name: 'tidy', message: TASK, fork_turns: 'none' } }),
+    wait: [{ tool: 'wait_agent', namespace: 'collaboration', arguments: { timeout_ms: 60_000 } }],
+    agentFlags: ['--model', JAVASCRIPT_MODEL],
+    agentShell: (command) => script(command),
     typed: '›',
     earlier: 'codex-0.169.0',
     calls: 1_000,
   },
   gemini: {
     plan: ['--approval-mode', 'plan'],
+    planRefuses: /run_shell_command\\" not found/,
     resume: ['--resume', 'latest'],
     worktree: ['--worktree', 'lab'],
+    worktreeFiles: ({ files }) => settingsOf(files['.gemini/settings.json'], { experimental: { worktrees: true } }),
     agent: () => ({ tool: 'invoke_agent', arguments: { agent_name: 'generalist', prompt: TASK } }),
     typed: 'Type your message',
     slash: { prompt: '/tidy', files: { '.gemini/commands/tidy.toml': TIDY_TOML } },
@@ -115,6 +132,7 @@ const PLACES = {
   },
   qwen: {
     plan: ['--approval-mode', 'plan'],
+    planRefuses: /permission was declined/,
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
     agent: () => ({ tool: 'agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
@@ -149,14 +167,17 @@ const PLACES = {
   },
   cline: {
     plan: ['--plan'],
-    resume: ['--id', 'SESSION'],
     worktree: ['--worktree'],
     agent: () => ({ tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } }),
+    typed: 'Ask anything',
     earlier: 'cline-3.0.64',
     edited: false,
     calls: 100,
   },
 };
+
+/** A model with which a terminal of Codex starts without a question. */
+const TERMINAL_MODEL = 'gpt-5.4';
 
 const everyone = Object.keys(PLACES);
 /** Returns the clients that offer a feature. */
@@ -211,16 +232,38 @@ const later = {
 };
 
 const modes = [
-  {
+  ...[
+    {
+      clients: offering('plan').filter((id) => !PLACES[id].planRefuses),
+      expect: [
+        does('plan mode: a delete does not run', buildStays),
+        unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
+      ],
+    },
+    ...offering('planRefuses').map((id) => ({
+      clients: [id],
+      expect: [does('plan mode: the client itself refuses a delete', all(buildStays, told(1, PLACES[id].planRefuses)))],
+    })),
+    {
+      // Codex has no flag for the mode.
+      clients: ['codex'],
+      flags: ({ free }) => ['--model', TERMINAL_MODEL, ...free],
+      keys: [
+        { see: '›' }, { type: '/plan' }, { key: 'Enter' }, { see: 'Plan mode' }, { submit: 'do it' },
+        { see: 'All done', orTold: 2 },
+      ],
+      expect: [
+        prevents('plan mode: a delete does not run', buildStays),
+        prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/)),
+        does('plan mode: the terminal shows the mode', noNotes),
+      ],
+    },
+  ].map((check) => ({
     name: 'plan',
-    clients: offering('plan'),
     flags: (client) => place(client).plan,
     script: (tools) => [{ ...tools.shell(READ), unlisted: true }, { ...tools.shell(DELETE), unlisted: true }],
-    expect: [
-      does('plan mode: a delete does not run', buildStays),
-      unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
-    ],
-  },
+    ...check,
+  })),
   {
     name: 'resume',
     clients: offering('resume'),
@@ -234,10 +277,28 @@ const modes = [
     ],
   },
   {
+    name: 'resume',
+    // Cline resumes a session in a terminal only.
+    clients: ['cline'],
+    ...later,
+    first: (client) => ({ flags: client.free, prompt: 'do it' }),
+    flags: () => ['--id', 'SESSION'],
+    keys: [{ see: 'Ask anything' }, { type: AGAIN }, { key: 'Enter' }, { wait: 15 }],
+    seconds: 120,
+    expect: [
+      does('a resumed session has the result of the earlier one', inOther(told(0, /a\.txt/))),
+      prevents('a resumed session: a delete does not run', inOther(all(buildStays, (o) => o.model.requested[1] ? '' : 'no delete was requested'))),
+    ],
+  },
+  {
     name: 'sub-agent',
     clients: offering('agent'),
     script: (tools, client) => [place(client).agent(), ...(place(client).wait ?? [])],
-    others: (tools) => [{ prompt: TASK, script: [tools.shell(READ), tools.shell(DELETE)] }],
+    flags: (client) => [...(place(client).agentFlags ?? []), ...client.free],
+    others: (tools, client) => {
+      const shell = place(client).agentShell ?? tools.shell;
+      return [{ prompt: TASK, script: [shell(READ), shell(DELETE)] }];
+    },
     seconds: 120,
     expect: [
       does('a sub-agent: a read-only command runs', inOther(told(0, /a\.txt/))),
@@ -251,9 +312,9 @@ const modes = [
     folder: TREE,
     git: MAKE_TREE,
     look: ['tree/build/out.o'],
-    script: (tools) => [tools.shell('ls'), tools.shell(DELETE)],
+    script: (tools) => [tools.shell('cat a.txt'), tools.shell(DELETE)],
     expect: [
-      does('in a worktree of the user: a read-only command runs', told(0, /a\.txt/)),
+      does('in a worktree of the user: a read-only command runs', told(0, /first/)),
       prevents('in a worktree of the user: a delete does not run', all(reached, exists('tree/build/out.o'), refused(1))),
     ],
   },
@@ -261,6 +322,7 @@ const modes = [
     name: 'own-worktree',
     clients: offering('worktree'),
     flags: (client) => [...client.free, ...place(client).worktree],
+    files: (client) => place(client).worktreeFiles?.(client) ?? {},
     script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(`rm -r ${PROJECT}/build`)],
     expect: [
       does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
@@ -276,7 +338,7 @@ const sizes = [
     decisions: true,
     script: (tools) => [reads(PARALLEL).map((command) => tools.shell(command))],
     expect: [
-      does('parallel calls: all reads run', all(allRead(PARALLEL), quickerThan(80))),
+      does('parallel calls: all reads run', allRead(PARALLEL)),
       does('parallel calls: the trail has each read once', onceEach(reads(PARALLEL))),
     ],
   },
@@ -314,18 +376,9 @@ const sizes = [
 ];
 /** Settings without a client's own guess that the model repeats itself. */
 const MANY_CALLS = {
-  gemini: (files) => ({
-    '.gemini/settings.json': json({ ...JSON.parse(files['.gemini/settings.json']), model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
-  }),
+  gemini: (files) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
 };
 
-/** A script of Codex for the models whose shell is inside of JavaScript. */
-const script = (...commands) => {
-  const calls = commands.map((cmd) => `text((await tools.exec_command(${JSON.stringify({ cmd })})).output);`);
-  return { tool: 'exec', text: calls.join('\n') };
-};
-/** A model of Codex's catalog that gets `exec` and no shell. */
-const JAVASCRIPT_MODEL = 'gpt-6.2-sol';
 const javascript = [
   {
     name: 'javascript',
@@ -373,7 +426,7 @@ const users = [
   ...offering('typed').map((id) => ({
     name: 'typed-by-the-user',
     clients: [id],
-    flags: ({ free }) => (id === 'codex' ? ['--model', 'gpt-5.4', ...free] : id === 'droid' ? [] : free),
+    flags: ({ free }) => (id === 'codex' ? ['--model', TERMINAL_MODEL, ...free] : id === 'droid' ? [] : free),
     script: () => [],
     keys: [{ see: PLACES[id].typed }, { type: `!${DELETE}` }, { key: 'Enter' }, { wait: 6 }],
     expect: [
@@ -381,25 +434,20 @@ const users = [
       open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
     ],
   })),
-  {
+  ...offering('slash').map((id) => ({
     name: 'slash-command',
-    clients: offering('slash'),
-    flags: (client) => [...client.free, ...(place(client).slash.flags ?? [])],
-    files: (client) => place(client).slash.files,
-    script: () => [],
-    expect: [],
-  },
-].flatMap((check) =>
-  check.name !== 'slash-command' ? [check] : check.clients.map((id) => ({
-    ...check,
     clients: [id],
+    flags: ({ free }) => [...free, ...(PLACES[id].slash.flags ?? [])],
     prompt: PLACES[id].slash.prompt,
+    files: PLACES[id].slash.files,
+    script: () => [],
     expect: [
       does('a slash command reaches the model', (o) => (o.model.conversation === '' ? 'the model received nothing' : '')),
-      open('a command in a slash command: runs without the hook, by the rules of the client', (o) => (o.buildStays ? '`build` stays' : '')),
+      open('a command in a slash command: runs without the hook, by the rules of the client', (o) =>
+        o.buildStays ? '`build` stays' : ''),
     ],
   })),
-);
+];
 
 // Other programs beside the guard.
 
@@ -425,7 +473,7 @@ const others = [
     script: (tools) => [tools.shell(DELETE)],
     expect: [
       prevents('settings that another program edited: a delete does not run', all(noNotes, buildStays, refused(0))),
-      does('settings that another program edited: `doctor` reports ok', (o) => DOCTOR_OK_FOR(o)),
+      does('settings that another program edited: `doctor` reports ok', doctorOk),
     ],
   },
   {
@@ -453,7 +501,7 @@ const others = [
   },
 ];
 /** Fails unless `doctor` reports the agent of the scenario as ok. */
-function DOCTOR_OK_FOR(o) {
+function doctorOk(o) {
   return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
 }
 
