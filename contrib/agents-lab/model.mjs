@@ -15,7 +15,7 @@ const messages = {
     (body.messages ?? [])
       .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
       .filter((block) => block.type === 'tool_result')
-      .map((block) => block.content),
+      .map((block) => ({ id: block.tool_use_id, content: block.content })),
   prompts: (body) => promptsOf(body.messages),
   reply(body, calls, id) {
     const uses = calls.map((call, index) => ({
@@ -75,7 +75,7 @@ const responses = {
   // A script can give a call more than one output.
   results: (body) =>
     firstOfEach(listOf(body.input).filter((item) => item.type?.endsWith('_call_output')), (item) => item.call_id)
-      .map((item) => item.output),
+      .map((item) => ({ id: item.call_id, content: item.output })),
   // A sub-agent gets its task from the agent that started it.
   prompts: (body) => [
     ...promptsOf(body.input),
@@ -116,7 +116,7 @@ const chat = {
   results: (body) =>
     (body.messages ?? [])
       .filter((message) => message.role === 'tool')
-      .map((message) => message.content),
+      .map((message) => ({ id: message.tool_call_id, content: message.content })),
   prompts: (body) => promptsOf(body.messages),
   reply(body, calls, id) {
     const object = body.stream ? 'chat.completion.chunk' : 'chat.completion';
@@ -149,7 +149,7 @@ const generate = {
     firstOfEach(
       listOf(body.contents).flatMap((content) => content.parts ?? []).filter((part) => part.functionResponse),
       (part) => part.functionResponse.id,
-    ).map((part) => part.functionResponse.response),
+    ).map((part) => ({ id: part.functionResponse.id, content: part.functionResponse.response })),
   prompts: (body) => promptsOf(body.contents),
   reply(body, calls, _id, url) {
     const schema = body.generationConfig?.responseJsonSchema ?? body.generationConfig?.responseSchema;
@@ -218,6 +218,12 @@ function inSession(call, told) {
   return session ? JSON.parse(JSON.stringify(call).replace('"SESSION"', session)) : call;
 }
 
+/** Returns results in the order of their calls: a client may return those of parallel calls in another order. */
+function inOrder(results) {
+  const ours = results.every(({ id }) => /^call_\d+$/.test(id));
+  return ours ? results.toSorted((one, other) => (one.id < other.id ? -1 : 1)) : results;
+}
+
 /** Returns the record of one conversation with its script. */
 function conversationOf(script) {
   return { steps: script.map((step) => [step].flat()), requested: [], told: [], times: [] };
@@ -262,7 +268,7 @@ export async function serveModel(port, script, others = []) {
       return { status: 404, json: { error: { message: 'not part of the stand-in' } } };
     }
     const offered = format.offered(body);
-    const told = format.results(body).map(textOf);
+    const told = inOrder(format.results(body)).map(({ content }) => textOf(content));
     const prompts = format.prompts(body);
     const known = further.find(({ prompt }) => prompts.some((text) => text.includes(prompt))) ?? main;
     if (told.length >= known.told.length) known.told.splice(0, Infinity, ...told);

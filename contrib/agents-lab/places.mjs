@@ -9,7 +9,8 @@
 //              `worktreeFiles` are settings for them
 //   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended,
 //              `agentFlags` are flags for it, and `agentShell` is the call with which it runs a command
-//   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`
+//   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`;
+//              `typedFlags` replace the flags of `free`
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`
 //   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
 //   earlier    id of an earlier version (clients.mjs)
@@ -61,6 +62,9 @@ const script = (...commands) => {
 /** A model of Codex's catalog that gets `exec` and no shell. */
 const JAVASCRIPT_MODEL = 'gpt-6.2-sol';
 
+/** A model with which a terminal of Codex starts without a question. */
+const TERMINAL_MODEL = 'gpt-5.4';
+
 const PLACES = {
   claude: {
     plan: ['--permission-mode', 'plan'],
@@ -68,6 +72,8 @@ const PLACES = {
     worktree: ['--worktree', 'lab'],
     agent: () => ({ tool: 'Agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
     typed: '❯',
+    // The mode without permissions starts with a question.
+    typedFlags: ['--permission-mode', 'acceptEdits'],
     plugin: {
       flags: ['--plugin-dir', `${HOME}/other`],
       files: { 'other/.claude-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }), 'other/hooks/hooks.json': hooksOf('PreToolUse') },
@@ -82,6 +88,7 @@ const PLACES = {
     agentFlags: ['--model', JAVASCRIPT_MODEL],
     agentShell: (command) => script(command),
     typed: '›',
+    typedFlags: ['--model', TERMINAL_MODEL, '--dangerously-bypass-hook-trust'],
     earlier: 'codex-0.169.0',
     calls: 1_000,
   },
@@ -153,6 +160,7 @@ const PLACES = {
     worktree: ['--worktree', 'lab'],
     agent: () => ({ tool: 'Task', arguments: { description: 'x', prompt: TASK, subagent_type: 'worker' } }),
     typed: '>',
+    typedFlags: [],
     slash: { prompt: '/tidy', files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` } },
     earlier: 'droid-0.215.0',
     calls: 100,
@@ -175,9 +183,6 @@ const PLACES = {
     calls: 100,
   },
 };
-
-/** A model with which a terminal of Codex starts without a question. */
-const TERMINAL_MODEL = 'gpt-5.4';
 
 const everyone = Object.keys(PLACES);
 /** Returns the clients that offer a feature. */
@@ -218,9 +223,7 @@ const groups = (list, size) =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
 const PARALLEL = 8;
-const LONG = 'x'.repeat(100_000);
-const READS_LONG = `cat a.txt # ${LONG}`;
-const DELETES_LONG = `: ${LONG}; ${DELETE}`;
+const DELETES_LONG = `: ${'x'.repeat(100_000)}; ${DELETE}`;
 const TREE = `${HOME}/tree`;
 const MAKE_TREE = [['add', '--force', 'build'], ['commit', '--quiet', '--message', 'build'], ['worktree', 'add', '--quiet', TREE]];
 
@@ -351,10 +354,11 @@ const sizes = [
   {
     name: 'long-command',
     clients: everyone,
-    script: (tools) => [tools.shell(READS_LONG), tools.shell(DELETES_LONG)],
+    script: (tools) => [tools.shell(DELETES_LONG)],
     expect: [
-      does('a read-only command of 100 KB is decided', (o) => (o.calls.length > 0 || o.model.told.length > 0 ? '' : 'no call')),
       prevents('a command of 100 KB with a deletion at its end does not run', buildStays),
+      unlessItEnds(prevents('a command of 100 KB: the reason is its length', told(0, /the command has 1\d{5} characters/))),
+      does('a command of 100 KB: the trail has it', trail(/guard +: x/)),
     ],
   },
   {
@@ -426,7 +430,7 @@ const users = [
   ...offering('typed').map((id) => ({
     name: 'typed-by-the-user',
     clients: [id],
-    flags: ({ free }) => (id === 'codex' ? ['--model', TERMINAL_MODEL, ...free] : id === 'droid' ? [] : free),
+    flags: ({ free }) => PLACES[id].typedFlags ?? free,
     script: () => [],
     keys: [{ see: PLACES[id].typed }, { type: `!${DELETE}` }, { key: 'Enter' }, { wait: 6 }],
     expect: [
