@@ -159,7 +159,7 @@ const PLACES = {
     plan: ['--use-spec', '--skip-permissions-unsafe'],
     worktree: ['--worktree', 'lab'],
     agent: () => ({ tool: 'Task', arguments: { description: 'x', prompt: TASK, subagent_type: 'worker' } }),
-    typed: '>',
+    typed: 'for help',
     typedFlags: [],
     slash: { prompt: '/tidy', files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` } },
     earlier: 'droid-0.215.0',
@@ -237,11 +237,16 @@ const later = {
 const modes = [
   ...[
     {
-      clients: offering('plan').filter((id) => !PLACES[id].planRefuses),
+      clients: offering('plan').filter((id) => !PLACES[id].planRefuses && id !== 'grok'),
       expect: [
         does('plan mode: a delete does not run', buildStays),
         unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
       ],
+    },
+    {
+      // Without the guard, Grok CLI ends at the first command, because it would have to prompt.
+      clients: ['grok'],
+      expect: [does('plan mode: a delete does not run, by the decision of the guard', all(buildStays, told(1, /DELETE/)))],
     },
     ...offering('planRefuses').map((id) => ({
       clients: [id],
@@ -432,7 +437,7 @@ const users = [
     clients: [id],
     flags: ({ free }) => PLACES[id].typedFlags ?? free,
     script: () => [],
-    keys: [{ see: PLACES[id].typed }, { type: `!${DELETE}` }, { key: 'Enter' }, { wait: 6 }],
+    keys: [{ see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
     expect: [
       does('a command that the user types after `!` runs', (o) => (o.buildStays ? '`build` stays' : '')),
       open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
