@@ -177,7 +177,6 @@ const PLACES = {
     plan: ['--plan'],
     worktree: ['--worktree'],
     agent: () => ({ tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } }),
-    typed: 'Ask anything',
     earlier: 'cline-3.0.64',
     edited: false,
     calls: 100,
