@@ -158,7 +158,7 @@ function withSession(flag) {
 }
 
 async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
-  const said = openSync(join(HOME, 'client.log'), 'w');
+  const said = openSync(join(HOME, 'client.log'), 'a');
   const args = client.headless(flags.map(withSession), prompt);
   const child = spawn(client.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000 * SLOW);

@@ -360,7 +360,8 @@ const sizes = [
     clients: everyone,
     script: (tools) => [tools.shell(DELETES_LONG)],
     expect: [
-      prevents('a command of 100 KB with a deletion at its end does not run', buildStays),
+      // Codex itself cannot start such a command.
+      { ...prevents('a command of 100 KB with a deletion at its end does not run', buildStays), except: ['codex'] },
       unlessItEnds(prevents('a command of 100 KB: the reason is its length', told(0, /the command has 1\d{5} characters/))),
       does('a command of 100 KB: the trail has it', trail(/guard +: x/)),
     ],
@@ -501,7 +502,8 @@ const others = [
     name: 'update',
     clients: offering('earlier'),
     ...later,
-    first: (client) => ({ client: place(client).earlier, prompt: 'do it' }),
+    // One word: Copilot CLI 1.0.92 splits a prompt when it runs for the first time.
+    first: (client) => ({ client: place(client).earlier, prompt: 'begin' }),
     seconds: 120,
     expect: [
       does('before an update of the client: a read-only command runs', told(0, /a\.txt/)),
