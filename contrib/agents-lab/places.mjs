@@ -137,7 +137,6 @@ const PLACES = {
         'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
       },
     },
-    earlier: 'copilot-1.0.92',
     calls: 100,
   },
   opencode: {
