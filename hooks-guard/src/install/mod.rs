@@ -20,13 +20,14 @@ mod preset;
 mod removal;
 mod report;
 mod script;
+mod toml_list;
 mod version;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::Agent;
+use crate::protocol::{Agent, PluginHost};
 use file::Settings;
 
 pub use self::error::InstallError;
@@ -160,7 +161,7 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     let description = agent.description();
     let (also, by_hand) = if description.needs_trust() {
         (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
-    } else if description.uses_plugin() {
+    } else if description.plugin_host() == Some(PluginHost::OpenCode) {
         (write_npmrc(&path, options), plan::LONG_START)
     } else if let Some(scripts) = description.scripts() {
         let after = path.with_file_name(scripts.after);
@@ -416,7 +417,7 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     let description = agent.description();
     let also = if description.needs_trust() {
         plan_distrust(&path, text, options)?
-    } else if description.uses_plugin() {
+    } else if description.plugin_host() == Some(PluginHost::OpenCode) {
         plan_companion_removal(&path, plugin::NPMRC)?
     } else if let Some(scripts) = description.scripts() {
         plan_script_removal(&path.with_file_name(scripts.after))?

@@ -48,11 +48,15 @@ pub enum Agent {
     Kiro,
     /// Cline.
     Cline,
+    /// Pi, through an extension that calls the binary.
+    Pi,
+    /// Kimi Code.
+    KimiCode,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 17] = [
+    pub const ALL: [Agent; 19] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -70,6 +74,8 @@ impl Agent {
         Agent::Windsurf,
         Agent::Kiro,
         Agent::Cline,
+        Agent::Pi,
+        Agent::KimiCode,
     ];
 
     /// Returns the agent's description.
@@ -92,6 +98,8 @@ impl Agent {
             Agent::Windsurf => &agents::WINDSURF,
             Agent::Kiro => &agents::KIRO,
             Agent::Cline => &agents::CLINE,
+            Agent::Pi => &agents::PI,
+            Agent::KimiCode => &agents::KIMI_CODE,
         }
     }
 

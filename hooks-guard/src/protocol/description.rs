@@ -228,6 +228,8 @@ pub(crate) enum ToolLocation {
     Plugin,
     /// In `action` and `resource` of opencode 2.
     Permission,
+    /// In `event` of Pi; `ctx` has the session, its directory and whether a user can be asked.
+    Extension,
 }
 
 /// The tools for which the hook is registered at an event.
@@ -323,6 +325,8 @@ pub(crate) enum ReplyFormat {
     Antigravity,
     /// `cancel`.
     Cline,
+    /// `block`, or `confirm` for a dialog, for the extension.
+    Pi,
     /// The exit status alone: 2 denies, with the reason on standard error.
     ExitStatus,
 }
@@ -460,6 +464,8 @@ pub(crate) enum OffValue {
     ManagedOnly,
     /// A list with the name or the command of the hook.
     NamesHook,
+    /// A list with a pattern that excludes the plugin: `-NAME`, or `!PATTERN` with the name or a `*`.
+    ExcludesHook,
 }
 
 /// How a hook is registered in a file.
@@ -471,12 +477,61 @@ pub(crate) enum OffValue {
 pub(crate) enum RegistrationFormat {
     /// By entries in a JSON document, by event.
     Json(JsonRegistration),
-    /// By a plugin for opencode, which is the whole file.
-    Plugin,
+    /// By entries in a TOML document: tables of one list, each with its event.
+    Toml(TomlRegistration),
+    /// By a plugin, which is the whole file.
+    Plugin(PluginHost),
     /// By a script of a POSIX shell for each event, which is the whole file.
     Scripts(ScriptRegistration),
     /// By the user: the agent has no settings file for all of its sessions. The text says how.
     ByHand(&'static str),
+}
+
+/// The client that loads a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum PluginHost {
+    /// opencode. At its first start, it waits for a package.
+    OpenCode,
+    /// Pi, which calls its plugins extensions.
+    Pi,
+}
+
+/// The entries of a hook in a TOML document.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct TomlRegistration {
+    /// Key of the list of tables.
+    pub(crate) list: &'static str,
+    /// Key of the event in a table.
+    pub(crate) event: &'static str,
+    /// Other fields of a table, in their order.
+    pub(crate) fields: &'static [HandlerField],
+    /// The tables that the agent accepts. One other table makes it ignore the whole list.
+    pub(crate) accepted: AcceptedTables,
+}
+
+/// The tables of a hook that an agent accepts.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct AcceptedTables {
+    /// The events.
+    pub(crate) events: &'static [&'static str],
+    /// Keys with texts, beside the event.
+    pub(crate) texts: &'static [&'static str],
+    /// Key of the timeout in seconds.
+    pub(crate) timeout: &'static str,
+    /// Maximum of the timeout; the minimum is 1.
+    pub(crate) max_timeout: u64,
 }
 
 /// The scripts of a hook. The settings file is the script before a tool.
@@ -586,7 +641,23 @@ impl FieldValue {
 impl AgentDescription {
     /// Returns `true` if the agent reads a plugin instead of entries in a document.
     pub(crate) fn uses_plugin(&self) -> bool {
-        matches!(self.registration, RegistrationFormat::Plugin)
+        self.plugin_host().is_some()
+    }
+
+    /// Returns the client that loads the plugin, if the agent reads one.
+    pub(crate) fn plugin_host(&self) -> Option<PluginHost> {
+        match self.registration {
+            RegistrationFormat::Plugin(host) => Some(host),
+            _ => None,
+        }
+    }
+
+    /// Returns the format of the entries in a TOML document, if the agent reads them.
+    pub(crate) fn toml(&self) -> Option<&TomlRegistration> {
+        match &self.registration {
+            RegistrationFormat::Toml(format) => Some(format),
+            _ => None,
+        }
     }
 
     /// Returns the scripts, if the agent runs them instead of entries in a document.
@@ -614,7 +685,8 @@ impl AgentDescription {
     pub(crate) fn json(&self) -> Option<&JsonRegistration> {
         match &self.registration {
             RegistrationFormat::Json(format) => Some(format),
-            RegistrationFormat::Plugin
+            RegistrationFormat::Toml(_)
+            | RegistrationFormat::Plugin(_)
             | RegistrationFormat::Scripts(_)
             | RegistrationFormat::ByHand(_) => None,
         }

@@ -22,6 +22,9 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     if hook.form == ReplyFormat::Cline {
         return Some(cline_outcome(response));
     }
+    if hook.form == ReplyFormat::Pi {
+        return Some(pi_outcome(object.get("event")));
+    }
     let printed_status = response.and_then(Value::as_str).and_then(status_in_text);
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
@@ -92,6 +95,18 @@ fn cline_outcome(response: Option<&Value>) -> ToolOutcome {
         succeeded: Some(!has_failed),
         exit_status: error.as_ref().and_then(status),
         error,
+    }
+}
+
+/// Returns the result in the event of Pi.
+fn pi_outcome(event: Option<&Value>) -> ToolOutcome {
+    let field = |name: &str| event.and_then(|event| event.get(name));
+    let failed = field("isError").and_then(Value::as_bool);
+    let status = field("structuredContent").and_then(|content| content.get("exit_code"));
+    ToolOutcome {
+        succeeded: failed.map(|failed| !failed),
+        exit_status: status.and_then(Value::as_i64),
+        error: None,
     }
 }
 
