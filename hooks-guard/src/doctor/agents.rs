@@ -47,7 +47,10 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     let mut installed = false;
-    for place in SettingsScope::all(around.project) {
+    let project = around
+        .project
+        .filter(|_| agent.description().reads_project());
+    for place in SettingsScope::all(project) {
         let file = around.homes.settings(agent, &place);
         match read(&file) {
             SettingsText::Nothing => {}
@@ -603,8 +606,10 @@ fn pi(folder: &Path) -> Vec<Check> {
         return checks;
     };
     let settings_of_project = settings_text::json(&text).unwrap_or_default();
-    let is_set = |key: &&str| !settings_of_project[*key].is_null();
-    for key in PI_SETTINGS.iter().filter(is_set) {
+    for key in PI_SETTINGS {
+        if settings_of_project[key].is_null() {
+            continue;
+        }
         checks.push(warn(
             format!(
                 "`{}` sets `{key}`, which decides what Pi runs if you trust the project",

@@ -121,6 +121,9 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     let call = options.call()?;
     let plan = options.plan(agent, call)?;
     check_installable(agent, call)?;
+    if matches!(options.place, SettingsScope::Project(_)) && !agent.description().reads_project() {
+        return Err(InstallError::UserOnly { agent });
+    }
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent.description().owns_file() {

@@ -507,6 +507,8 @@ pub(crate) enum PluginHost {
     expect(dead_code, reason = "the settings are for the command line")
 )]
 pub(crate) struct TomlRegistration {
+    /// `true` if the agent reads hooks from the user's file only, not from a project's.
+    pub(crate) user_only: bool,
     /// Key of the list of tables.
     pub(crate) list: &'static str,
     /// Key of the event in a table.
@@ -650,6 +652,11 @@ impl AgentDescription {
             RegistrationFormat::Plugin(host) => Some(host),
             _ => None,
         }
+    }
+
+    /// Returns `true` if the agent reads hooks from the settings of a project, too.
+    pub(crate) fn reads_project(&self) -> bool {
+        self.toml().is_none_or(|format| !format.user_only)
     }
 
     /// Returns the format of the entries in a TOML document, if the agent reads them.

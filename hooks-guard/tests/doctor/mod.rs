@@ -302,14 +302,29 @@ fn a_table_that_kimi_code_rejects_is_bad() {
     home.assert("kimi-code", CheckState::Ok, "not if it times out");
     let text = fs::read_to_string(&file).unwrap();
     for (table, named) in [
-        ("event = \"Unknown\"\ncommand = \"x\"", "entry 4 of `hooks` with the unknown event `Unknown`"),
+        (
+            "event = \"Unknown\"\ncommand = \"x\"",
+            "entry 4 of `hooks` with the unknown event `Unknown`",
+        ),
         ("command = \"x\"", "no event"),
         ("event = \"Stop\"", "no command"),
         ("event = \"Stop\"\ncommand = \"\"", "no command"),
-        ("event = \"Stop\"\ncommand = \"x\"\ntimeout = 601", "`timeout`"),
-        ("event = \"Stop\"\ncommand = \"x\"\ntimeout = 0", "`timeout`"),
-        ("event = \"Stop\"\ncommand = \"x\"\ntimeout = 1.5", "`timeout`"),
-        ("event = \"Stop\"\ncommand = \"x\"\nmatcher = 1", "`matcher`"),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 601",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 0",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 1.5",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\nmatcher = 1",
+            "`matcher`",
+        ),
         ("event = \"Stop\"\ncommand = \"x\"\nname = \"x\"", "`name`"),
     ] {
         fs::write(&file, format!("{text}\n[[hooks]]\n{table}\n")).unwrap();
@@ -344,13 +359,19 @@ fn what_pi_loads_from_a_project_is_reported() {
     assert_eq!(warnings(&home), [""; 0]);
     fs::write(folder.join(".pi/extensions/mine.ts"), "").unwrap();
     let found = warnings(&home);
-    assert!(found.len() == 1 && found[0].contains("`mine.ts`"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].contains("`mine.ts`"),
+        "{found:?}"
+    );
     let text = "{\"shellCommandPrefix\": \"x\", /* c */ \"packages\": [\"npm:a\"]}";
     fs::write(folder.join(".pi/settings.json"), text).unwrap();
     let found = warnings(&home);
     assert_eq!(found.len(), 3, "{found:?}");
     for key in ["`packages`", "`shellCommandPrefix`"] {
-        assert!(found.iter().any(|what| what.contains(key)), "{key}: {found:?}");
+        assert!(
+            found.iter().any(|what| what.contains(key)),
+            "{key}: {found:?}"
+        );
     }
 }
 

@@ -81,10 +81,16 @@ fn the_extension_applies_the_reply_of_the_binary() {
     assert_eq!(after["event"]["type"], "tool_result");
     assert_eq!(after["event"]["isError"], false);
     assert_eq!(after["event"]["structuredContent"], json!({"exit_code": 0}));
-    assert!(!after.to_string().contains("secret"), "output stays in Pi: {after}");
+    assert!(
+        !after.to_string().contains("secret"),
+        "output stays in Pi: {after}"
+    );
 
     let denied = run("printf '{\"block\":true,\"reason\":\"refused\"}'").unwrap();
-    assert_eq!(denied.lines[..4], ["true refused", "true refused", "true refused", ""]);
+    assert_eq!(
+        denied.lines[..4],
+        ["true refused", "true refused", "true refused", ""]
+    );
 }
 
 #[test]
@@ -137,7 +143,10 @@ fn an_invalid_reply_of_the_binary_blocks_the_tool() {
 fn a_modified_extension_is_neither_replaced_nor_removed() {
     let home = Home::new();
     assert_eq!(home.install(Agent::Pi).change, FileChange::Created);
-    assert_eq!(home.files(), [home.path().join(".pi/agent/extensions/hooks-guard.ts")]);
+    assert_eq!(
+        home.files(),
+        [home.path().join(".pi/agent/extensions/hooks-guard.ts")]
+    );
     assert_eq!(home.install(Agent::Pi).change, FileChange::None);
     let changed = home.read(Agent::Pi).replace("block: true", "block: false");
     fs::write(home.settings(Agent::Pi), &changed).unwrap();

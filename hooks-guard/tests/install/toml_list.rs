@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use hooks_guard::install::{DocumentError, FileChange, InstallError, install, uninstall};
+use hooks_guard::install::{
+    DocumentError, FileChange, InstallError, SettingsScope, install, uninstall,
+};
 use hooks_guard::protocol::Agent;
 use toml::Table;
 
@@ -29,7 +31,8 @@ fn the_entries_have_the_format_of_kimi_code() {
     assert_eq!(home.install(KIMI).change, FileChange::Created);
     let files = "--config /srv/ada/.config/hooks-guard/config.toml \
                  --database /srv/ada/.local/share/hooks-guard/audit.db";
-    let line = |time: u32| format!("/opt/guard/hooks-guard hook kimi-code --timeout {time} {files}");
+    let line =
+        |time: u32| format!("/opt/guard/hooks-guard hook kimi-code --timeout {time} {files}");
     let table: Table = home.read(KIMI).parse().unwrap();
     let hooks = table["hooks"].as_array().unwrap();
     let found: Vec<_> = hooks
@@ -37,7 +40,12 @@ fn the_entries_have_the_format_of_kimi_code() {
         .map(|hook| {
             let text = |key: &str| hook[key].as_str().unwrap().to_owned();
             let keys = hook.as_table().unwrap().len();
-            (text("event"), text("command"), hook["timeout"].as_integer(), keys)
+            (
+                text("event"),
+                text("command"),
+                hook["timeout"].as_integer(),
+                keys,
+            )
         })
         .collect();
     let before = format!(
@@ -93,15 +101,28 @@ fn an_entry_between_others_is_replaced() {
         home.read(KIMI)
     );
     fs::write(home.settings(KIMI), &text).unwrap();
-    assert_eq!(home.install(KIMI).change, FileChange::None, "the order does not matter");
+    assert_eq!(
+        home.install(KIMI).change,
+        FileChange::None,
+        "the order does not matter"
+    );
     home.options.binary = "/opt/it's new/hooks-guard".into();
     assert_eq!(home.install(KIMI).change, FileChange::Changed);
     let moved = home.read(KIMI);
     assert!(!moved.contains("/opt/guard/"), "{moved}");
-    for kept in ["# before\n", "# after\n[[hooks]]\nevent = \"Stop\"\ncommand = \"mine.sh\"\n"] {
+    for kept in [
+        "# before\n",
+        "# after\n[[hooks]]\nevent = \"Stop\"\ncommand = \"mine.sh\"\n",
+    ] {
         assert!(moved.contains(kept), "{moved}");
     }
-    assert_eq!(moved.parse::<Table>().unwrap()["hooks"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        moved.parse::<Table>().unwrap()["hooks"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
     assert_eq!(home.install(KIMI).change, FileChange::None);
 }
 
@@ -112,7 +133,13 @@ fn a_document_that_cannot_be_extended_is_unchanged() {
         let error = install(KIMI, &home.options).unwrap_err();
         let shown = error.to_string();
         let is_shape = |error| {
-            matches!(error, InstallError::Document { source: DocumentError::Shape { .. }, .. })
+            matches!(
+                error,
+                InstallError::Document {
+                    source: DocumentError::Shape { .. },
+                    ..
+                }
+            )
         };
         assert!(is_shape(error), "{text}: {shown}");
         assert!(shown.contains("`hooks` is not a list of tables"), "{shown}");
@@ -127,6 +154,19 @@ fn a_document_that_cannot_be_extended_is_unchanged() {
         assert!(error.to_string().contains("config.toml:2:"), "{error}");
     }
     assert_eq!(home.read(KIMI), text);
+}
+
+/// Kimi Code 2.1.0 reads the hooks of the user only.
+#[test]
+fn a_project_has_no_hooks_of_kimi_code() {
+    let mut home = Home::new();
+    home.options.place = SettingsScope::Project(home.path().join("project"));
+    let error = install(KIMI, &home.options).unwrap_err();
+    assert!(
+        error.to_string().contains("install without `--project`"),
+        "{error}"
+    );
+    assert!(home.files().is_empty());
 }
 
 #[test]

@@ -60,6 +60,7 @@ pub(crate) const KIMI_CODE: AgentDescription = AgentDescription {
         switches: HookSwitches::NONE,
     },
     registration: RegistrationFormat::Toml(TomlRegistration {
+        user_only: true,
         list: "hooks",
         event: "event",
         fields: &[
