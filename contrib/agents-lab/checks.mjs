@@ -363,7 +363,6 @@ const terminals = [
   terminal('qwen', 'Type your message', 'Allow|apply this', ['--approval-mode', 'yolo']),
   terminal('grok', '❯', 'All done', ['--always-approve']),
   terminal('pi', 'stand-in', 'hooks-guard: allow'),
-  terminal('kimi', '>', 'All done', ['--auto']),
 ];
 
 // Codex.
@@ -729,15 +728,39 @@ const pi = [
 // Kimi Code.
 
 const kimiSettings = (more) => ({ files }) => ({ '.kimi-code/config.toml': `${files['.kimi-code/config.toml']}${more}` });
+/** Keys of a terminal; Kimi Code first asks if it may start MCP servers of the folder. */
+const kimiKeys = (...keys) => [{ see: 'Trust this folder' }, { key: 'Enter' }, { see: 'Welcome' }, { submit: 'do it' }, ...keys];
 const kimi = [
-  ...['--yolo', '--auto'].map((flag) => ({
-    name: `mode${flag}`,
+  {
+    name: 'terminal',
     clients: ['kimi'],
-    flags: [flag],
-    keys: [{ see: '>' }, { submit: 'do it' }, { see: 'All done', orTold: 1 }],
+    quick: true,
+    flags: ['--yolo'],
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    keys: kimiKeys({ see: 'All done', orTold: 2 }),
+    expect: [
+      prevents('in a terminal: a delete does not run without approval', buildStays),
+      does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
+    ],
+  },
+  {
+    name: 'mode-auto',
+    clients: ['kimi'],
+    flags: ['--auto'],
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents(`\`${flag}\`, in a terminal: a delete does not run`, buildStays)],
-  })),
+    keys: kimiKeys({ see: 'All done', orTold: 1 }),
+    expect: [prevents('`--auto`, in a terminal: a delete does not run', buildStays)],
+  },
+  {
+    name: 'trail',
+    clients: ['kimi'],
+    quick: true,
+    script: (tools) => [tools.shell(DELETE), tools.shell('ls /nonexistent')],
+    expect: [
+      does('a call that was denied is no run in the trail', trail(/DENIED by guard +rm -r build/)),
+      does('a command that failed is a run in the trail', trail(/yes +ls \/nonexistent/)),
+    ],
+  },
   {
     name: 'invalid-entry',
     clients: ['kimi'],

@@ -130,6 +130,13 @@ impl Agent {
         self.description().shells
     }
 
+    /// Returns `true` if the agent reports a call that its hook denied as one that ran and failed, with
+    /// the hook's reason as the error.
+    #[must_use]
+    pub const fn reports_denied_calls(self) -> bool {
+        self.description().reports_denied_calls
+    }
+
     /// Returns the agent's display name.
     #[must_use]
     pub const fn title(self) -> &'static str {

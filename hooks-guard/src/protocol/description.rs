@@ -48,6 +48,8 @@ pub(crate) struct AgentDescription {
     pub(crate) prompting_modes: &'static [&'static str],
     /// `true` if the agent reports a failed tool at a separate event.
     pub(crate) has_failure_event: bool,
+    /// `true` if the agent reports a call that its hook denied as a failed one.
+    pub(crate) reports_denied_calls: bool,
     /// Variables in the hook's environment that show that no user is at the keyboard.
     pub(crate) unattended: &'static [UnattendedVariable],
     /// `true` if an unknown event before an action is denied, because the agent runs the action if

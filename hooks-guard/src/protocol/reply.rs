@@ -20,6 +20,16 @@ pub struct HookReply {
 }
 
 impl HookReply {
+    /// Returns the reason with which a reply in the format of Claude Code denies a tool, if it does.
+    #[must_use]
+    pub fn denial_reason(&self) -> Option<String> {
+        let output: Value = serde_json::from_str(&self.stdout).ok()?;
+        let output = output.get("hookSpecificOutput")?;
+        let denies = output.get("permissionDecision")?.as_str()? == "deny";
+        let reason = output.get("permissionDecisionReason")?.as_str()?;
+        denies.then(|| reason.to_owned())
+    }
+
     fn json(value: &Value) -> Self {
         Self {
             stdout: value.to_string(),

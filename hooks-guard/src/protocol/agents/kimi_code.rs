@@ -40,6 +40,7 @@ pub(crate) const KIMI_CODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
+    reports_denied_calls: true,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

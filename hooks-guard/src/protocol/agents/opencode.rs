@@ -48,6 +48,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,

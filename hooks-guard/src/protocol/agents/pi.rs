@@ -39,6 +39,7 @@ pub(crate) const PI: AgentDescription = AgentDescription {
     reply: ReplyFormat::Pi,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
