@@ -412,17 +412,16 @@ fn request(
         "trajectory_id",
         "taskId",
     ];
-    let call = [
-        "tool_use_id",
-        "toolUseId",
-        "callID",
-        "toolCallId",
-        "tool_call_id",
-    ];
+    let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
         session_id: input::name(names, &session)?.map(str::to_owned),
-        call_id: input::name(names, &call)?.map(str::to_owned),
+        call_id: match input::name(names, &call)? {
+            // Kimi Code. Qwen Code has another value in it.
+            None => input::name(names, &["tool_call_id"])?,
+            id => id,
+        }
+        .map(str::to_owned),
         cwd: match input::cwd(object)? {
             // Pi names it in the object with the session.
             None => input::cwd(names)?,
