@@ -54,14 +54,15 @@ function breakTrust(how) {
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
     text
-      .replace(/("timeout(?:Sec)?": *|LIMIT = )(\d+)/g, (whole, key, number) => {
+      .replace(/("timeout(?:Sec)?": *|^timeout = |LIMIT = )(\d+)/gm, (whole, key, number) => {
         if (Number(number) < 60) return whole;
         return `${key}${Number(number) >= 60_000 ? seconds * 1_000 : seconds}`;
       })
       .replace(/(--timeout(?:"?,\s*"| )|\?timeout=)(\d{3,})/g, `$1${seconds}`);
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
-    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh'];
+    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
   let changed = false;
   for (const path of settings.map((path) => join(HOME, path)).filter(existsSync)) {
     const text = readFileSync(path, 'utf8');

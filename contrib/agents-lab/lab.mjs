@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the published clients of coding agents against a `hooks-guard` binary; README.md describes it.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, rmSync, writeFileSync,
 } from 'node:fs';
@@ -108,6 +108,24 @@ function installClients(wanted) {
   return there;
 }
 
+/** Prints each client of which the registry has a newer version than the pinned one. */
+async function reportNewer(wanted) {
+  const newest = (name) =>
+    new Promise((resolve) => {
+      execFile('npm', ['view', name, 'version'], { encoding: 'utf8', timeout: 30_000 }, (error, text) =>
+        resolve(error ? undefined : text.trim()));
+    });
+  const checked = [...new Set(wanted)].filter((client) => !client.isOld);
+  const lines = await Promise.all(
+    checked.map(async (client) => {
+      const [, name, pinned] = client.packages[0].match(/^(.+)@(.+)$/);
+      const found = await newest(name);
+      return found && found !== pinned ? `newer: ${client.id} ${found}; the lab has ${pinned}` : undefined;
+    }),
+  );
+  for (const line of lines.filter(Boolean)) console.log(line);
+}
+
 /** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
 async function runScenario(name, scene) {
   const home = join(homes, name);
@@ -192,6 +210,7 @@ if (todo.length === 0) {
   process.exit(2);
 }
 checkMachine();
+await reportNewer(todo.map(({ client }) => client));
 const there = installClients(todo.map(({ client }) => client));
 const queue = todo.filter(({ client }) => there.includes(client));
 async function work() {

@@ -210,7 +210,24 @@ fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
         OffValue::Is(wanted) => is(wanted),
         OffValue::ManagedOnly => !registers && (is(true) || texts.any(|text| text == "hooks")),
         OffValue::NamesHook => texts.any(|text| text.contains(BINARY_NAME)),
+        OffValue::ExcludesHook => texts.any(|text| match text.trim().split_at_checked(1) {
+            Some(("-", name)) => name.contains(BINARY_NAME),
+            Some(("!", pattern)) => may_match(pattern),
+            _ => false,
+        }),
     }
+}
+
+/// Returns `true` if a pattern for files may match the plugin of the guard.
+fn may_match(pattern: &str) -> bool {
+    let last = pattern.rsplit('/').next().unwrap_or(pattern);
+    if pattern.contains(BINARY_NAME) || last.contains(['?', '[', '{', '(']) {
+        return true;
+    }
+    let mut parts = last.split('*');
+    let first = parts.next().unwrap_or_default();
+    // Without `*`, the pattern names another file.
+    last.contains('*') && BINARY_NAME.starts_with(first)
 }
 
 #[cfg(test)]
@@ -224,6 +241,7 @@ mod tests {
             OffValue::Is(value) => format!("`{key}`: `{value}`"),
             OffValue::ManagedOnly => format!("`{key}` in managed settings"),
             OffValue::NamesHook => format!("`{key}` with the hook"),
+            OffValue::ExcludesHook => format!("`{key}` with a pattern that excludes the hook"),
         }
     }
 

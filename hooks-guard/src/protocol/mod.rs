@@ -62,8 +62,8 @@ pub use client_files::{AgentClient, CLIENTS, ClientFile, FilePlace, Source};
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue, ReplyFormat,
-    ScriptRegistration, SettingsPlaces, ToolMatcher,
+    AcceptedTables, HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue,
+    PluginHost, ReplyFormat, ScriptRegistration, SettingsPlaces, TomlRegistration, ToolMatcher,
 };
 pub use events::{read, read_in};
 #[doc(hidden)]

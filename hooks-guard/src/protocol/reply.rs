@@ -20,6 +20,16 @@ pub struct HookReply {
 }
 
 impl HookReply {
+    /// Returns the reason with which a reply in the format of Claude Code denies a tool, if it does.
+    #[must_use]
+    pub fn denial_reason(&self) -> Option<String> {
+        let output: Value = serde_json::from_str(&self.stdout).ok()?;
+        let output = output.get("hookSpecificOutput")?;
+        let denies = output.get("permissionDecision")?.as_str()? == "deny";
+        let reason = output.get("permissionDecisionReason")?.as_str()?;
+        denies.then(|| reason.to_owned())
+    }
+
     fn json(value: &Value) -> Self {
         Self {
             stdout: value.to_string(),
@@ -91,6 +101,7 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
             stdout: match agent.description().reply {
                 // The plugin reads the output, not the exit status.
                 ReplyFormat::OpenCode1 => json!({"throws": why}).to_string(),
+                ReplyFormat::Pi => json!({"block": true, "reason": why}).to_string(),
                 _ => String::new(),
             },
             stderr: why,
@@ -134,6 +145,7 @@ pub fn empty_reply(hook: AgentHook) -> HookReply {
         }
         (ReplyFormat::Antigravity, _) => HookReply::json(&json!({})),
         (ReplyFormat::Cline, _) => HookReply::json(&json!({"cancel": false})),
+        (ReplyFormat::Pi, _) => HookReply::json(&json!({"block": false})),
     }
 }
 
@@ -148,7 +160,7 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
         (ReplyFormat::Antigravity, _) => json!({"decision": "allow", "reason": reason}),
         // These agents run what is not denied.
-        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => {
+        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::Pi | ReplyFormat::ExitStatus, _) => {
             return empty_reply(hook);
         }
         (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
@@ -180,6 +192,7 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
         // Grok 1.0.5 and older versions know no `ask`: they read `decision`, and run what is not
         // denied. Newer versions prefer `permissionDecision`.
         (ReplyFormat::Grok, kind) => with_decision(decision(kind, "ask", reason), "deny", reason),
+        (ReplyFormat::Pi, _) => json!({"confirm": reason}),
         (ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => return deny(hook, reason),
     };
     HookReply::json(&reply)
@@ -206,6 +219,7 @@ fn deny(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::OpenCode2, _) => json!({"effect": "deny", "message": reason}),
         (ReplyFormat::Antigravity, _) => json!({"decision": "deny", "reason": reason}),
         (ReplyFormat::Cline, _) => json!({"cancel": true, "errorMessage": reason}),
+        (ReplyFormat::Pi, _) => json!({"block": true, "reason": reason}),
         (ReplyFormat::Grok, kind) => {
             let reply = with_decision(decision(kind, "deny", reason), "deny", reason);
             return HookReply {
