@@ -94,6 +94,11 @@ fn is_on(value: &str) -> bool {
 
 /// Returns the files of an agent that may have settings, each once.
 pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
+    places(agent, around).into_iter().flat_map(documents).collect()
+}
+
+/// Returns the files and directories of an agent that may have settings, each once.
+pub(super) fn places(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
     let mut places: BTreeSet<PathBuf> = others(agent, around.homes, None).into_iter().collect();
     let folders = around.workspace.iter().map(PathBuf::as_path);
     for folder in folders.chain(around.project) {
@@ -104,7 +109,7 @@ pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBu
         let values = around.variables.iter().filter(|(other, _)| other == name);
         places.extend(values.map(|(_, value)| PathBuf::from(value)));
     }
-    places.into_iter().flat_map(documents).collect()
+    places
 }
 
 /// Returns a file, or the files of a directory that may be documents of settings.
