@@ -353,7 +353,7 @@ const claude = [
     name: 'changed-input',
     clients: ['claude'],
     quick: true,
-    files: OTHER_HOOK,
+    files: { ...OTHER_HOOK, [RULES]: `[[rule]]\neffect = "allow"\npath = "${PROJECT}/a.txt"\n` },
     script: (tools) => [tools.shell(READ), tools.read(`${PROJECT}/a.txt`), tools.edit(`${PROJECT}/a.txt`, 'changed', 'x')],
     doctor: true,
     expect: [
@@ -362,7 +362,7 @@ const claude = [
       does('another hook changes the command: `doctor` names what ran', doctorSays(/BAD +changed[^\n]*touch marker/)),
       does('another hook changes the command: `doctor` names the hook', doctorSays(/warn[^\n]*printf[^\n]*updatedInput/)),
       does('another hook changes the command: an edit without a change is no other call', (o) =>
-        /OTHER[^\n]*Edit/.test(o.trail) ? o.trail : ''),
+        /UPDATE[^\n]*yes +Edit/.test(o.trail) ? '' : o.trail),
     ],
   },
   {

@@ -411,8 +411,8 @@ impl Gate {
             unknown_tools,
         } = self.policy;
         // A tool of the agent that the guard does not know, and that no hook asks about.
-        let is_unknown = verdict.is_none()
-            && (request.tool.as_ref()).is_some_and(|tool| tool.effect.is_none());
+        let is_unknown =
+            verdict.is_none() && (request.tool.as_ref()).is_some_and(|tool| tool.effect.is_none());
         let found = &analysis.classification;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;

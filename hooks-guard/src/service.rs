@@ -14,7 +14,8 @@ use crate::approval::ApprovalScope;
 use crate::audit::{
     AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
-    QuestionLimits, RedeemResult, ReportedCommand, SessionScope, TooManyQuestions, UserResponse, with_timeout,
+    QuestionLimits, RedeemResult, ReportedCommand, SessionScope, TooManyQuestions, UserResponse,
+    with_timeout,
 };
 use crate::changes::{AttachResult, FileChanges, HeldChanges};
 use crate::classify::{Crud, Decision, Parts};
@@ -558,8 +559,7 @@ impl PermissionService {
         ran: &PermissionRequest,
         exit_status: Option<i32>,
     ) -> Result<ExecutionResult, ServiceError> {
-        let (Some(agent), Some(session), Some(call)) =
-            (&ran.agent, &ran.session_id, &ran.call_id)
+        let (Some(agent), Some(session), Some(call)) = (&ran.agent, &ran.session_id, &ran.call_id)
         else {
             return Ok(ExecutionResult::Unknown);
         };

@@ -8,8 +8,8 @@ use super::chain::{self, LogEntryKind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
-    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, ReportedCommand, UserResponse,
-    columns, floor_us, fold_case, response_code, storable,
+    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, ReportedCommand,
+    UserResponse, columns, floor_us, fold_case, response_code, storable,
 };
 use super::remember::RecordRemembered;
 use super::remembered::{NewRemembered, SessionScope};

@@ -26,8 +26,8 @@ use super::open::{
     RecordQuestion, TooManyQuestions,
 };
 use super::record::{
-    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, NewDecision, ReportedCommand,
-    UserResponse, floor_us,
+    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, NewDecision,
+    ReportedCommand, UserResponse, floor_us,
 };
 use super::remember::{RecordRemembered, RevokeRemembered};
 use super::remembered::{NewRemembered, Remembered, SessionScope};

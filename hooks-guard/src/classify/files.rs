@@ -122,11 +122,17 @@ impl AgentTool {
                 vec![asks(Crud::Create, true, format!("`{name}` {does}"))]
             }
             Some(AgentToolEffect::Fetches(addresses)) if addresses.is_empty() => {
-                vec![asks(Crud::Read, false, format!("`{name}` names no address"))]
+                vec![asks(
+                    Crud::Read,
+                    false,
+                    format!("`{name}` names no address"),
+                )]
             }
             Some(AgentToolEffect::Fetches(addresses)) => {
                 let fetches = addresses.iter();
-                fetches.map(|address| fetch(name, address, classifier)).collect()
+                fetches
+                    .map(|address| fetch(name, address, classifier))
+                    .collect()
             }
         };
         Classification::of_tool(line, effects).into()
@@ -141,7 +147,9 @@ fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
         reason,
         understood: true,
     };
-    if Masked::for_storage(address).text != address {
+    let quoted = address.replace('\'', "'\\''");
+    let line = format!("{FETCHER} -- '{quoted}'");
+    if Masked::for_storage(&line).text != line {
         let reason = format!("`{name}` sends a secret in its address");
         return effect(Crud::Read, true, reason);
     }
@@ -150,14 +158,15 @@ fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
         let reason = format!("`{name}` sends a long query, which can carry data");
         return effect(Crud::Read, true, reason);
     }
-    let quoted = address.replace('\'', "'\\''");
-    match classifier.classify(&format!("{FETCHER} -- '{quoted}'")) {
+    match classifier.classify(&line) {
         Ok(found) if found.decision == Decision::AutoAllowed => {
             let start: String = address.chars().take(200).collect();
             effect(found.crud, false, format!("`{name}` fetches `{start}`"))
         }
         Ok(found) => {
-            let reason = found.reasoning.replace(&format!("`{FETCHER}`"), &format!("`{name}`"));
+            let reason = found
+                .reasoning
+                .replace(&format!("`{FETCHER}`"), &format!("`{name}`"));
             effect(found.crud, true, reason)
         }
         Err(error) => effect(

@@ -423,7 +423,10 @@ impl<'a> DecisionContext<'a> {
     #[cfg(feature = "acp")]
     pub(super) async fn record_run(&self, id: i64, secret: &str) -> Result<(), CommandError> {
         let record = |service: PermissionService| async move {
-            service.record_execution(id, secret, None, None).await.map(drop)
+            service
+                .record_execution(id, secret, None, None)
+                .await
+                .map(drop)
         };
         self.with_trail(Gate::tables_only(), record).await
     }

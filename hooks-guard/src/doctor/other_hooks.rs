@@ -82,7 +82,10 @@ fn other_hooks(agent: Agent, file: &Path, binary: &Path) -> Vec<Check> {
                 "" => String::new(),
                 runs => format!(" `{}`", shorten(runs, 200)),
             };
-            let what = format!("`{}` registers another hook at `{event}`{runs}", file.display());
+            let what = format!(
+                "`{}` registers another hook at `{event}`{runs}",
+                file.display()
+            );
             other_hook(agent, what)
         })
         .collect()
@@ -135,7 +138,8 @@ fn is_own(hook: &RegisteredHook, binary: &Path) -> bool {
         return hook.runs.contains("/api/hooks/agents/");
     };
     let program = Path::new(program);
-    let is_binary = program == binary || program.file_name().is_some_and(|name| name == BINARY_NAME);
+    let is_binary =
+        program == binary || program.file_name().is_some_and(|name| name == BINARY_NAME);
     is_binary && subcommand == "hook"
 }
 

@@ -94,7 +94,10 @@ fn is_on(value: &str) -> bool {
 
 /// Returns the files of an agent that may have settings, each once.
 pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
-    places(agent, around).into_iter().flat_map(documents).collect()
+    places(agent, around)
+        .into_iter()
+        .flat_map(documents)
+        .collect()
 }
 
 /// Returns the files and directories of an agent that may have settings, each once.
@@ -220,6 +223,7 @@ fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::classify::Classifier;
     use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
 
     /// Returns a setting with the value that switches hooks off, as the book shows it.
@@ -267,6 +271,30 @@ mod tests {
             column(switches.arguments.iter().map(argument).collect()),
             column(code(&moves)),
         )
+    }
+
+    #[test]
+    fn the_reason_of_a_nested_agent_names_what_switches_its_hooks_off() {
+        let mut count = 0;
+        for agent in Agent::ALL {
+            let description = agent.description();
+            for argument in description.places.switches.arguments {
+                let option = match *argument {
+                    OffArgument::Flag(option) => option.to_owned(),
+                    OffArgument::Value(option, value) => format!("{option} {value}"),
+                    _ => continue,
+                };
+                let command = format!("{} {option} x", description.program);
+                let found = Classifier::new().classify(&command).expect("a command");
+                assert!(
+                    found.reasoning.contains(&format!("`{option}`")),
+                    "{command}: {}",
+                    found.reasoning
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 5, "{count}");
     }
 
     #[test]

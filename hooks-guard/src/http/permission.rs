@@ -21,8 +21,8 @@ use crate::changes::FileChanges;
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
-    AgentTool, AgentToolEffect, FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionDecision,
-    PermissionRequest,
+    AgentTool, AgentToolEffect, FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
+    PermissionDecision, PermissionRequest,
 };
 use crate::service::ServiceError;
 

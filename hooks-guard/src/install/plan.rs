@@ -197,7 +197,9 @@ fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
     };
     let all = || {
         let known = names(&|_| true);
-        let own: String = own_tools::decided(agent).map(|name| format!("|{name}")).collect();
+        let own: String = own_tools::decided(agent)
+            .map(|name| format!("|{name}"))
+            .collect();
         format!("{known}{own}|{}", mcp_pattern(agent))
     };
     match tools {

@@ -75,9 +75,7 @@ mod tests {
         for folder in FOLDERS {
             let mut events = folder.agent.description().events.iter();
             let is_known = |name: &str| {
-                events.any(|event| {
-                    event.name == name && event.kind == HookKind::BeforeSkillCommand
-                })
+                events.any(|event| event.name == name && event.kind == HookKind::BeforeSkillCommand)
             };
             assert!(folder.event.is_none_or(is_known), "{folder:?}");
         }
@@ -117,6 +115,11 @@ mod tests {
             })
             .collect();
         let missing = rows.iter().find(|row| !page.contains(*row));
-        assert_eq!(missing, None, "docs/agents.md lacks of\n{}", rows.join("\n"));
+        assert_eq!(
+            missing,
+            None,
+            "docs/agents.md lacks of\n{}",
+            rows.join("\n")
+        );
     }
 }

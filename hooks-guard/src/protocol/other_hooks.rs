@@ -176,6 +176,11 @@ mod tests {
             })
             .collect();
         let missing = rows.iter().find(|row| !page.contains(*row));
-        assert_eq!(missing, None, "docs/agents.md lacks of\n{}", rows.join("\n"));
+        assert_eq!(
+            missing,
+            None,
+            "docs/agents.md lacks of\n{}",
+            rows.join("\n")
+        );
     }
 }

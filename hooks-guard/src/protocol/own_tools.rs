@@ -116,7 +116,10 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "self_hosted_runner_tail_log",
                 ],
             ),
-            (Agents, &["Agent", "SendMessage", "Task", "TeamCreate", "TeamDelete"]),
+            (
+                Agents,
+                &["Agent", "SendMessage", "Task", "TeamCreate", "TeamDelete"],
+            ),
             (Fetches, &["WebFetch"]),
             (LATER, &["CronCreate", "ScheduleWakeup"]),
             (
@@ -174,7 +177,13 @@ const TOOLS: &[(Agent, OwnTools)] = &[
             ),
             (
                 Agents,
-                &["close_agent", "resume_agent", "send_input", "spawn_agent", "wait_agent"],
+                &[
+                    "close_agent",
+                    "resume_agent",
+                    "send_input",
+                    "spawn_agent",
+                    "wait_agent",
+                ],
             ),
         ],
     ),
@@ -234,7 +243,10 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "write_bash",
                 ],
             ),
-            (Agents, &["list_agents", "read_agent", "task", "write_agent"]),
+            (
+                Agents,
+                &["list_agents", "read_agent", "task", "write_agent"],
+            ),
             (Fetches, &["web_fetch"]),
         ],
     ),
@@ -394,7 +406,12 @@ const TOOLS: &[(Agent, OwnTools)] = &[
             (RUNS_CODE, &["workflow"]),
             (
                 MAKES_FILES,
-                &["image_edit", "image_gen", "image_to_video", "reference_to_video"],
+                &[
+                    "image_edit",
+                    "image_gen",
+                    "image_to_video",
+                    "reference_to_video",
+                ],
             ),
         ],
     ),
@@ -403,7 +420,12 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         &[
             (
                 Nothing,
-                &["ask_question", "skills", "submit_and_exit", "switch_to_act_mode"],
+                &[
+                    "ask_question",
+                    "skills",
+                    "submit_and_exit",
+                    "switch_to_act_mode",
+                ],
             ),
             (
                 Agents,
@@ -484,7 +506,9 @@ fn add_addresses(value: &Value, found: &mut Vec<String>) {
             }
         }
         Value::Array(values) => values.iter().for_each(|value| add_addresses(value, found)),
-        Value::Object(object) => object.values().for_each(|value| add_addresses(value, found)),
+        Value::Object(object) => object
+            .values()
+            .for_each(|value| add_addresses(value, found)),
         _ => {}
     }
 }
@@ -511,7 +535,10 @@ mod tests {
     #[test]
     fn the_table_is_complete_against_the_lists_of_the_clients() {
         let lists = lists();
-        let agents: Vec<_> = TOOLS.iter().map(|(agent, _)| agent.name().to_owned()).collect();
+        let agents: Vec<_> = TOOLS
+            .iter()
+            .map(|(agent, _)| agent.name().to_owned())
+            .collect();
         let mut listed: Vec<_> = lists.keys().cloned().collect();
         listed.sort_by_key(|name| agents.iter().position(|agent| agent == name));
         assert_eq!(listed, agents);
@@ -533,7 +560,11 @@ mod tests {
                 .flat_map(|(_, names)| names.iter().map(|name| plain(name)))
                 .collect();
             for name in &names {
-                assert_eq!(tool(name), None, "{agent} {name} runs a command or names files");
+                assert_eq!(
+                    tool(name),
+                    None,
+                    "{agent} {name} runs a command or names files"
+                );
             }
             let count = names.len();
             names.sort();
@@ -588,7 +619,10 @@ mod tests {
                 };
                 let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
                 let title = agent.title();
-                rows.push(format!("| {title} {version} | {does} | {} |", names.join(", ")));
+                rows.push(format!(
+                    "| {title} {version} | {does} | {} |",
+                    names.join(", ")
+                ));
             }
         }
         if std::env::var_os("HOOKS_WRITE").is_some() {
@@ -600,7 +634,10 @@ mod tests {
             return;
         }
         let missing: Vec<_> = rows.iter().filter(|row| !page.contains(*row)).collect();
-        assert!(missing.is_empty(), "run this test with HOOKS_WRITE=1: {missing:?}");
+        assert!(
+            missing.is_empty(),
+            "run this test with HOOKS_WRITE=1: {missing:?}"
+        );
     }
 
     const START: &str = "<!-- own tools -->\n\n";

@@ -39,7 +39,8 @@ pub(crate) fn change_scope(
     found: &CommandAnalysis,
     home: &Path,
 ) -> ChangeScope {
-    if let Some(AgentToolEffect::Does(does)) = request.tool.as_ref().and_then(|tool| tool.effect.as_ref())
+    if let Some(AgentToolEffect::Does(does)) =
+        request.tool.as_ref().and_then(|tool| tool.effect.as_ref())
     {
         return ChangeScope::Outside(format!("it {does}"));
     }

@@ -116,8 +116,16 @@ fn hooks_at_other_events_and_the_own_hook_are_not_named() {
 #[test]
 fn a_command_of_a_project_that_runs_without_the_hook_is_named() {
     for (agent, path, text) in [
-        (Agent::Gemini, ".gemini/commands/a/tidy.toml", "prompt = 'x !{rm -r build}'"),
-        (Agent::QwenCode, ".qwen/commands/tidy.md", "x !{rm -r build}"),
+        (
+            Agent::Gemini,
+            ".gemini/commands/a/tidy.toml",
+            "prompt = 'x !{rm -r build}'",
+        ),
+        (
+            Agent::QwenCode,
+            ".qwen/commands/tidy.md",
+            "x !{rm -r build}",
+        ),
     ] {
         let mut home = Home::new();
         home.install(agent);
@@ -129,7 +137,10 @@ fn a_command_of_a_project_that_runs_without_the_hook_is_named() {
         write(&file, text);
         let found = checks(&home, agent, CheckState::Warn);
         assert_eq!(found.len(), 1, "{found:#?}");
-        assert!(found[0].what.contains("does not call the hook for it"), "{found:?}");
+        assert!(
+            found[0].what.contains("does not call the hook for it"),
+            "{found:?}"
+        );
     }
     let mut home = Home::new();
     home.install(Agent::ClaudeCode);

@@ -486,7 +486,9 @@ fn a_run_has_the_input_of_its_question() {
         }
     }
     let is_asked = |(agent, (command, ..)): &(Agent, Compared)| {
-        asked.iter().any(|(other, (text, ..))| other == agent && text == command)
+        asked
+            .iter()
+            .any(|(other, (text, ..))| other == agent && text == command)
     };
     let pairs: Vec<_> = ran.iter().filter(|(_, ran)| is_asked(ran)).collect();
     assert!(pairs.len() > 20, "{}", pairs.len());
