@@ -164,9 +164,11 @@ fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
             effect(found.crud, false, format!("`{name}` fetches `{start}`"))
         }
         Ok(found) => {
-            let reason = found
-                .reasoning
-                .replace(&format!("`{FETCHER}`"), &format!("`{name}`"));
+            let (program, tool) = (format!("`{FETCHER}`"), format!("`{name}`"));
+            let reason = match found.reasoning.contains(&program) {
+                true => found.reasoning.replace(&program, &tool),
+                false => format!("{tool} {}", found.reasoning),
+            };
             effect(found.crud, true, reason)
         }
         Err(error) => effect(
