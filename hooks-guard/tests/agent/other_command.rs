@@ -148,7 +148,7 @@ fn tools_that_act_later_and_unknown_tools_need_approval() {
     for url in [
         format!("https://x.example/?d={}", "a".repeat(300)),
         "https://x.example/?t=ghp_16C7e42F292c6912E7710c838347Ae178B4a".to_owned(),
-        "file:///home/user/.ssh/id_rsa".to_owned(),
+        "file:///etc/shadow".to_owned(),
         "http://169.254.169.254/latest/meta-data/iam/security-credentials/".to_owned(),
     ] {
         let (decision, reason) = ask("WebFetch", &json!({"url": url, "prompt": "x"}));
