@@ -349,6 +349,16 @@ const claude = [
     expect: [does('a read-only command in a skill runs', conversation(/ M a\.txt/))],
   },
   {
+    name: 'later',
+    clients: ['claude'],
+    quick: true,
+    script: () => [{ tool: 'CronCreate', arguments: { cron: '0 9 * * *', prompt: 'do it again' }, unlisted: true }],
+    expect: [
+      prevents('a prompt that runs later is not made', (o) =>
+        reached(o) || (/Scheduled/.test(o.model.told[0] ?? '') ? 'it is scheduled' : '')),
+    ],
+  },
+  {
     // A second hook changes the input of the tool after the guard's decision.
     name: 'changed-input',
     clients: ['claude'],
