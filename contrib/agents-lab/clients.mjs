@@ -14,7 +14,7 @@
 //              the client itself refuses nothing, so that only the guard is left
 //   unattended environment of a headless run that tells the guard that there is no user
 //   terminal   arguments that start it in a terminal
-//   tools      its own calls for `shell`, `write` and `read`, and for `note`, a tool of the MCP server
+//   tools      its own calls for `shell`, `write` and `read`, for `edit` in some checks, and for `note`, a tool of the MCP server
 //              `notes` (notes.mjs)
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
 //   isOld      true if it is pinned to an old version on purpose
@@ -70,6 +70,7 @@ const claude = {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
     write: (path, content) => ({ tool: 'Write', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+    edit: (path, from, to) => ({ tool: 'Edit', arguments: { file_path: path, old_string: from, new_string: to } }),
     note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
   },
   notes: ({ files }) => ({ '.claude.json': merged(files['.claude.json'], servers({ type: 'stdio' })) }),

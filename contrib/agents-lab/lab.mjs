@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 
 import { acpChecks, acpScenario } from './acp.mjs';
 import { reached, scenario, selected } from './checks.mjs';
-import { node } from './clients.mjs';
+import { clients, node } from './clients.mjs';
 import { install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
 
@@ -29,6 +29,7 @@ Runs the clients (default: all) against a hooks-guard binary.
   --keep         keep the homes of the scenarios
   --list         print the checks
   --record       keep the results in results.json
+  --offered      print the names of the tools that each client offers to its model, without the guard
   --table        write the results to docs/agents.md, and run nothing
 `;
 
@@ -43,6 +44,7 @@ const { values: options, positionals: ids } = parseArgs({
     keep: { type: 'boolean' },
     list: { type: 'boolean' },
     record: { type: 'boolean' },
+    offered: { type: 'boolean' },
     table: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   },
@@ -86,6 +88,7 @@ function checkMachine() {
   }
   const tried = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
   if (tried.status !== 0) cannotRun(`namespaces are not permitted: ${tried.stderr.trim()}`, true);
+  if (options.offered) return;
   try {
     accessSync(options.guard, constants.X_OK);
   } catch {
@@ -195,6 +198,20 @@ if (options.table) {
 if (options.record && options.unguarded) {
   console.error('`--record` keeps results with the guard; run it without `--unguarded`');
   process.exit(2);
+}
+if (options.offered) {
+  checkMachine();
+  const names = new Set();
+  for (const client of installClients(clients.filter(({ id }) => ids.includes(id)))) {
+    if (client === node) continue;
+    const check = { name: 'offered', script: (tools) => [tools.shell('git status --short')] };
+    const { outcome, said } = await runScenario(`${client.id}-offered`, scenario(check, client, 'none'));
+    for (const name of outcome?.model.offered ?? []) names.add(name);
+    if (names.size === 0) console.error(`${client.id} offers no tool: ${said}`);
+  }
+  rmSync(homes, { recursive: true, force: true });
+  console.log(JSON.stringify([...names].sort()));
+  process.exit(names.size === 0 ? 1 : 0);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
 if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));

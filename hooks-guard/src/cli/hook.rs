@@ -339,7 +339,7 @@ impl HookCallContext<'_> {
         let status = status.and_then(|status| i32::try_from(status).ok());
         let reported = match self.calls.find(&ran.request) {
             Some(call) => {
-                let reported = self.context.report(call.id, &call.secret, status).await;
+                let reported = self.context.report(&call, Some(&ran.request), status).await;
                 if reported.is_ok() {
                     self.calls.forget(&ran.request);
                 }
@@ -348,7 +348,7 @@ impl HookCallContext<'_> {
             None => self.context.record_locally(&ran.request, status).await,
         };
         match reported {
-            Ok(()) => protocol::empty_reply(ran.hook),
+            Ok(other) => tool_call::run_reply(ran.hook, other.as_ref()),
             Err(error) => protocol::failure_reply(self.agent, Some(ran.hook), &error.to_string()),
         }
     }

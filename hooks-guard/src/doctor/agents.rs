@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext, mode, same};
 use super::environment::PROXIES;
-use super::switches;
+use super::{other_hooks, switches};
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
@@ -71,6 +71,7 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     }
     if installed {
         checks.extend(check_switches(agent, around));
+        checks.extend(other_hooks::checks(agent, around));
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
             agent.name(),

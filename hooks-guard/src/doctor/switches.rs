@@ -94,6 +94,14 @@ fn is_on(value: &str) -> bool {
 
 /// Returns the files of an agent that may have settings, each once.
 pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
+    places(agent, around)
+        .into_iter()
+        .flat_map(documents)
+        .collect()
+}
+
+/// Returns the files and directories of an agent that may have settings, each once.
+pub(super) fn places(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
     let mut places: BTreeSet<PathBuf> = others(agent, around.homes, None).into_iter().collect();
     let folders = around.workspace.iter().map(PathBuf::as_path);
     for folder in folders.chain(around.project) {
@@ -104,7 +112,7 @@ pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBu
         let values = around.variables.iter().filter(|(other, _)| other == name);
         places.extend(values.map(|(_, value)| PathBuf::from(value)));
     }
-    places.into_iter().flat_map(documents).collect()
+    places
 }
 
 /// Returns a file, or the files of a directory that may be documents of settings.
@@ -232,6 +240,7 @@ fn may_match(pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::classify::Classifier;
     use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
 
     /// Returns a setting with the value that switches hooks off, as the book shows it.
@@ -280,6 +289,30 @@ mod tests {
             column(switches.arguments.iter().map(argument).collect()),
             column(code(&moves)),
         )
+    }
+
+    #[test]
+    fn the_reason_of_a_nested_agent_names_what_switches_its_hooks_off() {
+        let mut count = 0;
+        for agent in Agent::ALL {
+            let description = agent.description();
+            for argument in description.places.switches.arguments {
+                let option = match *argument {
+                    OffArgument::Flag(option) => option.to_owned(),
+                    OffArgument::Value(option, value) => format!("{option} {value}"),
+                    _ => continue,
+                };
+                let command = format!("{} {option} x", description.program);
+                let found = Classifier::new().classify(&command).expect("a command");
+                assert!(
+                    found.reasoning.contains(&format!("`{option}`")),
+                    "{command}: {}",
+                    found.reasoning
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 5, "{count}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
+use crate::protocol::own_tools;
 use crate::protocol::{
     AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, McpNaming,
     ReplyFormat, TomlRegistration, ToolKind, ToolMatcher,
@@ -234,7 +235,13 @@ fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
         let names = tools.filter(|&&(_, tool)| which(tool));
         names.map(|&(name, _)| name).collect::<Vec<_>>().join("|")
     };
-    let all = || format!("{}|{}", names(&|_| true), mcp_pattern(agent));
+    let all = || {
+        let known = names(&|_| true);
+        let own: String = own_tools::decided(agent)
+            .map(|name| format!("|{name}"))
+            .collect();
+        format!("{known}{own}|{}", mcp_pattern(agent))
+    };
     match tools {
         ToolMatcher::Omitted => None,
         ToolMatcher::Any => Some("*".to_owned()),

@@ -14,8 +14,12 @@ use super::model::{
     directory,
 };
 use super::outcome::outcome;
+use super::own_tools::{self, OwnTool};
 use super::tools;
-use crate::request::{MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionRequest};
+use crate::request::{
+    AgentTool, AgentToolEffect, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
+    PermissionRequest,
+};
 
 /// Parses the input that an agent sends to its hook.
 ///
@@ -158,11 +162,26 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     let arguments = arguments.map(|arguments| arguments.map(inner));
     let listed = tools::tool(&name);
     let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
-    let mcp_tools = match listed {
-        Some(_) => Vec::new(),
-        None => mcp::tools(hook.agent, &name, object)?,
+    let own = match tool {
+        Some(_) => None,
+        None => own_tools::own_tool(hook.agent, &name),
     };
-    if tool.is_none() && mcp_tools.is_empty() {
+    let mcp_tools = match (listed, own) {
+        (None, None) => mcp::tools(hook.agent, &name, object)?,
+        _ => Vec::new(),
+    };
+    let is_own = tool.is_none() && mcp_tools.is_empty();
+    let effect = match own {
+        Some(OwnTool::Asks(does)) => Some(AgentToolEffect::Does(does.to_owned())),
+        Some(OwnTool::Fetches) => {
+            let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
+            let addresses = arguments.map(own_tools::addresses).unwrap_or_default();
+            Some(AgentToolEffect::Fetches(addresses))
+        }
+        Some(OwnTool::Nothing | OwnTool::Agents) | None => None,
+    };
+    let is_decided = effect.is_some() || own.is_none() && own_tools::is_complete(hook.agent);
+    if is_own && !is_decided {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     }
@@ -182,7 +201,14 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
     request.call_id = request.call_id.or(id);
-    if tool.is_none() {
+    if is_own {
+        request.command = mcp::call_line(&name, &arguments);
+        request.tool = Some(AgentTool {
+            name: name.chars().take(MAX_NAME_CHARS).collect(),
+            effect,
+            input_hash: input::hash(&arguments),
+        });
+    } else if tool.is_none() {
         request.command = mcp::line(&mcp_tools, &name, &arguments);
     }
     request.mcp = (!mcp_tools.is_empty()).then(|| McpCall {

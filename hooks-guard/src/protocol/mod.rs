@@ -32,6 +32,8 @@
 mod agent;
 mod agents;
 mod client_files;
+#[cfg(feature = "cli")]
+pub(crate) mod command_files;
 mod description;
 mod edits;
 mod error;
@@ -41,7 +43,10 @@ mod input;
 mod limit;
 mod mcp;
 mod model;
+#[cfg(feature = "cli")]
+pub(crate) mod other_hooks;
 mod outcome;
+pub(crate) mod own_tools;
 mod patch;
 mod reply;
 pub(crate) mod settings_text;
@@ -77,7 +82,8 @@ pub(crate) use mcp::separators as mcp_separators;
 #[cfg(feature = "acp")]
 pub(crate) use model::directory;
 pub use reply::{
-    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
+    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, other_command_reply,
+    unread_reply,
 };
 #[cfg(feature = "acp")]
 pub(crate) use tools::{access, line};

@@ -41,6 +41,9 @@ impl HookReply {
 /// Exit status with which a hook denies.
 const DENIED_STATUS: u8 = 2;
 
+/// Maximum length of a command in a message about a changed command, in characters.
+const MAX_QUOTED_CHARS: usize = 1_000;
+
 /// Default reason: agents treat a denial without a reason as an error.
 const NO_REASON: &str = "denied by hooks-guard";
 
@@ -146,6 +149,33 @@ pub fn empty_reply(hook: AgentHook) -> HookReply {
         (ReplyFormat::Antigravity, _) => HookReply::json(&json!({})),
         (ReplyFormat::Cline, _) => HookReply::json(&json!({"cancel": false})),
         (ReplyFormat::Pi, _) => HookReply::json(&json!({"block": false})),
+    }
+}
+
+/// Returns the reply after the command `ran`, and not the `decided` one of the decision `id`: a message for the agent's user,
+/// if the agent shows one, else on standard error.
+#[must_use]
+pub fn other_command_reply(hook: AgentHook, id: i64, decided: &str, ran: &str) -> HookReply {
+    let text = format!(
+        "hooks-guard did not decide about what ran: `{}` was decided, `{}` ran; another hook, a \
+         plugin or the agent changed it after the decision; see `hooks-guard audit show {}`, and \
+         `hooks-guard doctor` for other hooks",
+        shorten(decided, MAX_QUOTED_CHARS),
+        shorten(ran, MAX_QUOTED_CHARS),
+        id
+    );
+    let text = display_text(&text);
+    match hook.form {
+        ReplyFormat::Claude | ReplyFormat::Codex | ReplyFormat::Gemini | ReplyFormat::Grok => {
+            HookReply {
+                stderr: text.clone(),
+                ..HookReply::json(&json!({ "systemMessage": text }))
+            }
+        }
+        _ => HookReply {
+            stderr: text,
+            ..empty_reply(hook)
+        },
     }
 }
 

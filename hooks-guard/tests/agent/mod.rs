@@ -4,6 +4,7 @@ mod changes;
 mod environment;
 mod mcp;
 mod modes;
+mod other_command;
 mod parallel;
 mod presets;
 mod stopped;

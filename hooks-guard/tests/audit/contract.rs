@@ -192,6 +192,7 @@ async fn p_15_a_stored_decision_has_every_field(place: Place) {
         deadline: Some(minute(5)),
         executed_at: None,
         exit_status: None,
+        ran_command: None,
         response_time_us: 1500,
         parts: vec![CommandPart {
             start: 0,

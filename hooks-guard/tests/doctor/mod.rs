@@ -1,5 +1,6 @@
 //! Tests `doctor` in temporary home directories.
 
+mod other_hooks;
 mod switches;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ impl Home {
             database: "audit.db".into(),
             broken: None,
             newest: Some(now()),
+            changed: (None, 0),
         };
         let daemon = Daemon {
             address: "127.0.0.1:3000".into(),
@@ -517,6 +519,7 @@ fn a_broken_trail_and_a_wrong_clock_are_bad() {
         database: "audit.db".into(),
         broken: Some("entry 7 is not as it was written\u{1b}[2J".into()),
         newest: Some(newest),
+        changed: (None, 0),
     }));
     home.assert("audit", CheckState::Bad, "entry 7");
     assert!(

@@ -7,6 +7,7 @@ use std::path::Path;
 use hooks_guard::protocol::{
     Agent, AgentDecision, HookEvent, HookReply, decision_reply, empty_reply, failure_reply, read,
 };
+use hooks_guard::{FileAccess, McpCall};
 use serde_json::{Value, json};
 
 use crate::protocol::{Sample, samples};
@@ -570,4 +571,39 @@ fn a_failure_event_of_claude_code_has_the_exit_status() {
     assert_eq!(ran.outcome.exit_status, Some(2));
     assert_eq!(ran.request.call_id.as_deref(), Some("toolu_mwvztaib0001"));
     assert!(ran.outcome.error.unwrap().contains("cannot access"));
+}
+
+/// Part of a request that is compared after a run.
+type Compared = (String, Option<FileAccess>, Option<McpCall>);
+
+#[test]
+fn a_run_has_the_input_of_its_question() {
+    let mut asked: Vec<(Agent, Compared)> = Vec::new();
+    let mut ran = Vec::new();
+    for (name, _) in RECORDED {
+        let recording = recording(name);
+        match read(recording.agent, &recording.input).unwrap() {
+            HookEvent::Ask(question) => {
+                let request = question.request;
+                let compared = (request.command, request.file, request.mcp);
+                asked.push((recording.agent, compared));
+            }
+            HookEvent::Ran(run) => {
+                let request = run.request;
+                let compared = (request.command, request.file, request.mcp);
+                ran.push((*name, (recording.agent, compared)));
+            }
+            _ => {}
+        }
+    }
+    let is_asked = |(agent, (command, ..)): &(Agent, Compared)| {
+        asked
+            .iter()
+            .any(|(other, (text, ..))| other == agent && text == command)
+    };
+    let pairs: Vec<_> = ran.iter().filter(|(_, ran)| is_asked(ran)).collect();
+    assert!(pairs.len() > 20, "{}", pairs.len());
+    let differs = pairs.iter().filter(|(_, ran)| !asked.contains(ran));
+    let differs: Vec<_> = differs.map(|(name, _)| name).collect();
+    assert!(differs.is_empty(), "{differs:?}");
 }
