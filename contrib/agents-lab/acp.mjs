@@ -9,8 +9,8 @@
 //   reads    false if the editor offers no `fs/read_text_file`
 //   goesOn   true if a denial does not end its turn
 
-import { all, DELETE, does, open, prevents, READ, told, trail } from './checks.mjs';
 import { clients, PROJECT } from './clients.mjs';
+import { all, DELETE, does, open, prevents, READ, told, trail } from './expectations.mjs';
 
 const client = (id) => clients.find((client) => client.id === id);
 const claude = client('claude');
@@ -148,7 +148,7 @@ export function acpChecks({ only, ids }) {
     }));
     const hooks = client.id === 'claude-acp' ? [hook] : [];
     const checks = [asking, after, files, run, ...hooks, ...installed];
-    return checks.filter(({ name }) => !only || name.startsWith(only)).map((check) => ({ check, client }));
+    return checks.filter(({ name }) => !only || only.split(',').some((wanted) => name.startsWith(wanted))).map((check) => ({ check, client }));
   });
 }
 

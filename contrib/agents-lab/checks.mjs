@@ -22,12 +22,22 @@
 //   trust      state of Codex's trust in the hooks after `install`: missing or stale
 //   keys       keys of a session in a terminal; `thenHeadless` adds a run without a terminal
 //   doctor     true if `hooks-guard doctor` runs at the end
+//   others     scripts of further conversations, by a text of their prompt (model.mjs)
+//   first      an earlier run in the same home: `flags` and `prompt`, and `client` if it is another one
+//   folder     folder in which the client starts; default: the project
+//   git        commands of git in the project, before the client starts
+//   edit       where another program adds a hook to the settings after `install`: `after` or `before` the guard's
+//   look       paths of the home; `exists` of the outcome has those that are there at the end
+//   decisions  true if the outcome has the whole trail as JSON
 
 import { clients, HOME, PROJECT } from './clients.mjs';
+import {
+  all, asked, buildGone, buildStays, conversation, DELETE, DOCTOR_OK, doctorSays, does, homeStays,
+  installs, NO_APPROVAL, NO_POSITIONS, noFile, open, prevents, quickerThan, reached, READ, told,
+  trail, unlessItEnds,
+} from './expectations.mjs';
+import { placeChecks } from './places.mjs';
 
-export const READ = 'git status --short';
-// Codex refuses `rm -rf` itself.
-export const DELETE = 'rm -r build';
 const RULES = '.config/hooks-guard/rules.toml';
 /** A rule that denies `READ`. */
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
@@ -58,52 +68,6 @@ const OTHER_HOOK = {
     },
   }),
 };
-
-// Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
-
-/** An outcome that the guard permits. */
-export const does = (says, test) => ({ says, test });
-/** An outcome that only the guard causes: without the guard, `test` must fail. */
-export const prevents = (says, test) => ({ says, test, prevents: true });
-/** An expectation about the result that the model receives: Cline ends the run instead. */
-const unlessItEnds = (expectation) => ({ ...expectation, except: ['cline'] });
-/** An outcome of the client's own rules, which the guard cannot change. */
-export const open = (says, test) => ({ says, test, open: true });
-
-// Tests of an outcome `o`.
-
-/** Fails unless the client received the last call of the script and the call ended; also fails if the lab had to kill the client. */
-export function reached(o) {
-  const last = o.script.length - 1;
-  if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
-  if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
-  const returned = o.model.told.length > last;
-  if (!returned && o.status === 'SIGKILL') return 'the client hung until it was killed, and returned no result';
-  const ended = o.endsAtDenial && o.status === 0;
-  return returned || ended || o.calls.length > 0 ? '' : 'the client neither called the hook nor returned a result';
-}
-
-export const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
-const buildStays = (o) => reached(o) || (o.buildStays ? '' : '`build` is gone');
-const buildGone = (o) => reached(o) || (o.buildStays ? '`build` stays' : '');
-const noFile = (o) => reached(o) || (o.written ? '`new.txt` is written' : '');
-const homeStays = (o) => reached(o) || (o.bashrc.includes('evil') ? '`~/.bashrc` is overwritten' : '');
-const asked = (command) => (o) => (o.answers.includes(command) ? '' : 'the operator was not asked');
-export const trail = (pattern) => (o) => (pattern.test(o.trail) ? '' : `the trail is:\n${o.trail}`);
-const doctorSays = (pattern) => (o) => (pattern.test(o.doctor) ? '' : `doctor says: ${o.doctor}`);
-const installs = (o) => o.notes.find((note) => note.startsWith('install:')) ?? '';
-const quickerThan = (seconds) => (o) =>
-  o.elapsed < seconds * 1_000 ? '' : `it took ${Math.round(o.elapsed / 1_000)} s`;
-/** Fails unless the model received the pattern as the result of a step. */
-export const told = (step, pattern) => (o) =>
-  pattern.test(o.model.told[step] ?? '') ? '' : `the model received: ${o.model.told[step]?.slice(0, 400)}`;
-/** Fails unless the model received the pattern anywhere. */
-const conversation = (pattern) => (o) =>
-  reached(o) || (pattern.test(o.model.conversation) ? '' : `the model did not receive ${pattern}`);
-
-const NO_APPROVAL = /approv[^]*hooks-guard serve/i;
-const NO_POSITIONS = /^(?![^]*\(characters \d)[^]*(CREATE|UPDATE)/;
-const DOCTOR_OK = all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/));
 
 const commands = [
   {
@@ -935,7 +899,7 @@ const overHttp = [
 
 export const checks = [
   ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi,
-  ...overHttp,
+  ...overHttp, ...placeChecks,
 ];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */
@@ -943,7 +907,7 @@ export function scenario(check, client, guard) {
   return {
     client: client.id,
     guard: guard ?? check.guard ?? 'fine',
-    flags: check.flags ?? client.free,
+    flags: typeof check.flags === 'function' ? check.flags(client) : (check.flags ?? client.free),
     prompt: check.prompt ?? 'do it',
     install: check.install ?? [],
     env: { ...(check.keys ? {} : client.unattended), ...check.env },
@@ -951,7 +915,14 @@ export function scenario(check, client, guard) {
     service: guard === 'none' ? undefined : check.service,
     timeouts: guard === 'none' ? undefined : check.timeouts,
     token: guard === 'none' ? undefined : check.token,
-    script: check.script(client.tools),
+    script: check.script(client.tools, client),
+    others: check.others?.(client.tools, client) ?? [],
+    first: check.first?.(client),
+    folder: check.folder,
+    git: check.git ?? [],
+    edit: check.edit,
+    decisions: check.decisions,
+    look: check.look ?? [],
     trust: guard === 'none' ? undefined : check.trust,
     keys: check.keys,
     thenHeadless: check.thenHeadless,
@@ -964,7 +935,7 @@ export function scenario(check, client, guard) {
 /** Returns the pairs of check and client that the options select. */
 export function selected({ only, quick, ids }) {
   const wanted = (check, id) =>
-    (!only || check.name === only) &&
+    (!only || only.split(',').includes(check.name)) &&
     (ids.length === 0 || ids.includes(id)) &&
     (!quick || check.quick === true || check.quick?.includes?.(id));
   return checks.flatMap((check) =>

@@ -16,6 +16,7 @@
 //   terminal   arguments that start it in a terminal
 //   tools      its own calls for `shell`, `write` and `read`, for `edit` in some checks, and for `note`, a tool of the MCP server
 //              `notes` (notes.mjs)
+//   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
@@ -92,7 +93,7 @@ const codex = {
   title: 'Codex',
   command: 'codex',
   agent: 'codex',
-  packages: ['@openai/codex@0.169.0'],
+  packages: ['@openai/codex@0.171.0'],
   program: [`node_modules/@openai/codex-linux-${arch}/vendor/${codexTarget}/bin/codex`],
   env: { OPENAI_API_KEY: 'test' },
   files: {
@@ -268,7 +269,7 @@ const droid = {
   title: 'Factory Droid',
   command: 'droid',
   agent: 'droid',
-  packages: [`@factory/cli-linux-${arch}@0.215.0`],
+  packages: [`@factory/cli-linux-${arch}@0.225.2`],
   program: [`node_modules/@factory/cli-linux-${arch}/bin/droid`],
   env: {
     // Without an account: only the user's own models are available.
@@ -293,6 +294,7 @@ const droid = {
   terminal: (flags) => flags,
   headless: (flags, prompt) => ['exec', '-m', 'custom:stand-in-0', ...flags, prompt],
   free: ['--skip-permissions-unsafe'],
+  sessions: '.factory/sessions',
   tools: {
     shell: (command) => ({
       tool: 'Execute',
@@ -369,6 +371,7 @@ const cline = {
   },
   terminal: (flags) => ['--tui', ...flags],
   headless: (flags, prompt) => [...flags, prompt],
+  sessions: '.cline/data/sessions',
   // A denial ends the run: the model gets no result.
   endsAtDenial: true,
   free: [],
@@ -456,4 +459,21 @@ const kimi = {
   notes: () => ({ '.kimi-code/mcp.json': json(servers()) }),
 };
 
+/** Returns a client in an earlier version, for the check of an update. */
+const earlier = (client, version) => ({
+  ...client,
+  id: `${client.id}-${version}`,
+  packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
+});
+
 export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi];
+/** Earlier versions, which no check runs on their own. */
+export const earlierClients = [
+  earlier(codex, '0.169.0'),
+  earlier(gemini, '0.60.0'),
+  earlier(copilot, '1.0.92'),
+  earlier(opencode, '1.18.32'),
+  earlier(qwen, '0.24.3'),
+  earlier(droid, '0.215.0'),
+  earlier(cline, '3.0.64'),
+];

@@ -16,11 +16,11 @@ export function put(path, text, mode = 0o644) {
 
 /** Writes files in the home, by path. */
 export function putFiles(files) {
-  for (const [path, text] of Object.entries(files)) put(join(HOME, path), text);
+  for (const [path, text] of Object.entries(files)) put(join(HOME, path), text, text.startsWith('#!') ? 0o755 : 0o644);
 }
 
 export function run(program, args, options) {
-  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000, ...options });
+  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000, maxBuffer: 100_000_000, ...options });
   return { text: `${stdout ?? ''}${stderr ?? ''}`, status };
 }
 
@@ -53,6 +53,7 @@ export function finish(outcome) {
   outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
   outcome.written = existsSync(join(PROJECT, 'new.txt'));
   outcome.noted = existsSync(join(HOME, 'notes.txt'));
+  outcome.exists = (scenario.look ?? []).filter((path) => existsSync(join(HOME, path)));
   const text = JSON.stringify(outcome, null, 1);
   writeFileSync(join(HOME, 'outcome.json'), text);
   process.stdout.write(text, () => process.exit());

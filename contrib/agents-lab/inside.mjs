@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync,
+  chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { clients, HOME, PORT, PROJECT } from './clients.mjs';
+import { clients, earlierClients, HOME, PORT, PROJECT } from './clients.mjs';
 import { environment, finish, GUARD, makeProject, programOf, put, putFiles, run, scenario } from './home.mjs';
 import { serveModel } from './model.mjs';
 
@@ -17,10 +17,12 @@ const SERVICE = 'http://127.0.0.1:3000/api/hooks';
 
 const client = clients.find((client) => client.id === scenario.client);
 const env = environment(client);
+/** Factor of the time limits. */
+const SLOW = scenario.slow ?? 1;
 const outcome = { notes: [], install: '', answers: [] };
 
-/** Puts the client on the path, under the name that users run. */
-function putProgram() {
+/** Puts a client on the path, under the name that users run. */
+function putProgram(client) {
   put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${programOf(client).join(' ')} "$@"\n`, 0o755);
 }
 
@@ -34,6 +36,7 @@ function installGuard() {
   outcome.install = text;
   if (status !== 0) outcome.notes.push(`install: status ${status}: ${text.trim()}`);
   if (scenario.guard === 'missing') return rmSync(INSTALLED);
+  if (scenario.guard === 'plain') return;
   put(join(HOME, 'guard-mode'), scenario.guard);
   put(join(HOME, 'late-seconds'), String(scenario.late));
   const double = `${INSTALLED}.double`;
@@ -50,6 +53,50 @@ function breakTrust(how) {
   put(path, how === 'stale' ? text.replace(/sha256:\w+/g, `sha256:${'0'.repeat(64)}`) : missing);
 }
 
+/** Returns the files that `install` wrote. */
+function installedFiles() {
+  const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
+    '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
+    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
+  return settings.map((path) => join(HOME, path)).filter(existsSync);
+}
+
+/** Returns a value with the keys of all objects in the opposite order. */
+function reversed(value) {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, reversed(inner)]));
+}
+
+/**
+ * Edits the settings that `install` wrote, as another program may: other indentation, other order of keys, and a
+ * further hook, which does nothing, at each event, `after` or `before` the hook of the guard.
+ */
+function editSettings(place) {
+  const harmless = (entry) => JSON.parse(JSON.stringify(entry, (key, value) => {
+    if (typeof value !== 'string' || !value.includes('hooks-guard')) return value;
+    return ['command', 'bash', 'powershell'].includes(key) ? 'true' : 'another hook';
+  }));
+  const added = (value) => {
+    if (Array.isArray(value)) {
+      const own = value.find((entry) => JSON.stringify(entry).includes('hooks-guard hook'));
+      if (!own) return value;
+      return place === 'before' ? [harmless(own), ...value] : [...value, harmless(own)];
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, added(inner)]));
+  };
+  const paths = installedFiles().filter((path) => path.endsWith('.json'));
+  if (paths.length === 0) outcome.notes.push('no settings to edit were found');
+  for (const path of paths) {
+    const settings = JSON.parse(readFileSync(path, 'utf8'));
+    const edited = added(settings);
+    if (JSON.stringify(edited) === JSON.stringify(settings)) outcome.notes.push(`${path} has no hook of the guard`);
+    put(path, `${JSON.stringify(reversed(edited), null, '\t')}\n\n`);
+  }
+}
+
 /** Shortens each timeout of the hook that `install` wrote. */
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
@@ -59,12 +106,8 @@ function shortenTimeouts(seconds) {
         return `${key}${Number(number) >= 60_000 ? seconds * 1_000 : seconds}`;
       })
       .replace(/(--timeout(?:"?,\s*"| )|\?timeout=)(\d{3,})/g, `$1${seconds}`);
-  const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
-    '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
-    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
-    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
   let changed = false;
-  for (const path of settings.map((path) => join(HOME, path)).filter(existsSync)) {
+  for (const path of installedFiles()) {
     const text = readFileSync(path, 'utf8');
     changed ||= shorter(text) !== text;
     put(path, shorter(text));
@@ -103,11 +146,23 @@ async function serve(answer) {
   setInterval(() => operator().catch((error) => outcome.notes.push(`operator: ${error}`)), 100).unref();
 }
 
-async function runHeadless(seconds) {
+/** Returns the id of the session that the client kept last: the name of a file or a folder. */
+function lastSession() {
+  const folder = join(HOME, client.sessions);
+  const names = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith('.json'));
+  const newest = names.sort((one, other) => statSync(join(folder, one)).mtimeMs - statSync(join(folder, other)).mtimeMs);
+  return newest.at(-1)?.split('/').at(-1).split('.')[0] ?? 'no-session';
+}
+
+function withSession(flag) {
+  return flag === 'SESSION' ? lastSession() : flag;
+}
+
+async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
   const said = openSync(join(HOME, 'client.log'), 'w');
-  const args = client.headless(scenario.flags, scenario.prompt);
-  const child = spawn(client.command, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
-  const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
+  const args = client.headless(flags.map(withSession), prompt);
+  const child = spawn(client.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000 * SLOW);
   outcome.status = await new Promise((resolve) => {
     child.on('error', (error) => resolve(String(error)));
     child.on('close', (status, signal) => resolve(status ?? signal));
@@ -118,18 +173,24 @@ async function runHeadless(seconds) {
 
 /**
  * Runs the client in a terminal. `{see}` waits for a pattern, or until the model received `orTold`
- * results; `{submit}` types a prompt; `{key}` presses a key.
+ * results; `{submit}` types a prompt until the model gets it; `{type}` types without a key at its end; `{key}` presses a
+ * key; `{wait}` waits some seconds.
  */
 async function runInTerminal(keys) {
   const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT, env }).text;
-  const words = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`);
+  const words = [client.command, ...client.terminal(scenario.flags.map(withSession))].map((word) => `'${word}'`);
   tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${words.join(' ')}; echo ENDED; sleep 1000`);
   const screen = () => tmux('capture-pane', '-p', '-t', 'lab').replace(/(\s*\n)+/g, '\n');
   const waitFor = async (seconds, done) => {
     for (const end = Date.now() + seconds * 1_000; !done(); await sleep(200)) if (Date.now() > end) return false;
     return true;
   };
-  for (const { see, orTold = Infinity, submit, key } of keys) {
+  for (const { see, orTold = Infinity, submit, type, key, wait } of keys) {
+    if (wait) await sleep(wait * 1_000 * SLOW);
+    if (type) {
+      tmux('send-keys', '-t', 'lab', '-l', type);
+      await sleep(1_500);
+    }
     if (key) {
       tmux('send-keys', '-t', 'lab', key);
       await sleep(400);
@@ -145,7 +206,7 @@ async function runInTerminal(keys) {
       }
     }
     const seen = () => new RegExp(see).test(screen()) || outcome.model.told.length >= orTold;
-    if (see && !(await waitFor(40, seen))) outcome.notes.push(`the terminal did not show ${see}`);
+    if (see && !(await waitFor(40 * SLOW, seen))) outcome.notes.push(`the terminal did not show ${see}`);
   }
   outcome.screen = screen();
   tmux('kill-server');
@@ -165,22 +226,31 @@ function readCalls() {
 
 makeProject(env);
 put(join(HOME, '.bashrc'), '# untouched\n');
-putProgram();
+putProgram(client);
 putFiles({ ...client.files, ...scenario.files });
 if (scenario.guard !== 'none') installGuard();
 if (scenario.trust) breakTrust(scenario.trust);
 if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
 if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.agent], { env }).text.trim();
 if (scenario.service) await serve(scenario.service);
-outcome.model = await serveModel(PORT, scenario.script);
+if (scenario.edit && scenario.guard !== 'none') editSettings(scenario.edit);
+for (const args of scenario.git) run('git', args, { cwd: PROJECT, env });
+outcome.model = await serveModel(PORT, scenario.script, scenario.others);
 const started = Date.now();
+if (scenario.first) {
+  const earlier = [...clients, ...earlierClients].find(({ id }) => id === (scenario.first.client ?? client.id));
+  putProgram(earlier);
+  await runHeadless(scenario.seconds, { ...scenario, ...scenario.first });
+  putProgram(client);
+}
 if (scenario.keys) await runInTerminal(scenario.keys);
-if (!scenario.keys || scenario.thenHeadless) await runHeadless(scenario.seconds);
+if (!scenario.keys || scenario.thenHeadless) await runHeadless(scenario.seconds, scenario);
 outcome.elapsed = Date.now() - started;
 outcome.calls = readCalls();
 outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
 if (scenario.guard !== 'none') {
   outcome.trail = run(GUARD, ['audit', 'list'], { env }).text;
+  if (scenario.decisions) outcome.decisions = run(GUARD, ['audit', 'list', '--json', '--limit', '100000'], { env }).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
     outcome.doctor = run(INSTALLED, ['doctor'], { env }).text;

@@ -11,10 +11,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { acpChecks, acpScenario } from './acp.mjs';
-import { reached, scenario, selected } from './checks.mjs';
-import { clients, node } from './clients.mjs';
+import { scenario, selected } from './checks.mjs';
+import { clients, earlierClients, node } from './clients.mjs';
+import { reached } from './expectations.mjs';
 import { install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
+import { compareTimes } from './time.mjs';
 
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
@@ -22,14 +24,17 @@ const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
 Runs the clients (default: all) against a hooks-guard binary.
 
   --guard FILE   binary under test (default: target/debug/hooks-guard)
-  --only NAME    only the check of this name
+  --only NAME,…  only the checks of these names
   --quick        only the checks that continuous integration runs
   --unguarded    without the guard: a check that the guard makes pass has to fail
   --jobs NUMBER  scenarios at once (default: 2)
+  --slow NUMBER  multiplies the time limits of the clients, for a loaded machine (default: 1)
   --keep         keep the homes of the scenarios
   --list         print the checks
   --record       keep the results in results.json
   --offered      print the names of the tools that each client offers to its model, without the guard
+  --time         only compare the times of calls with and without the hook (default clients: claude, codex)
+  --limit NUMBER with --time: a greater ratio of the times fails
   --table        write the results to docs/agents.md, and run nothing
 `;
 
@@ -41,10 +46,13 @@ const { values: options, positionals: ids } = parseArgs({
     quick: { type: 'boolean' },
     unguarded: { type: 'boolean' },
     jobs: { type: 'string', default: '2' },
+    slow: { type: 'string', default: '1' },
     keep: { type: 'boolean' },
     list: { type: 'boolean' },
     record: { type: 'boolean' },
     offered: { type: 'boolean' },
+    time: { type: 'boolean' },
+    limit: { type: 'string' },
     table: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   },
@@ -145,7 +153,7 @@ async function runScenario(name, scene) {
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (data) => (printed += data));
   child.stderr.setEncoding('utf8').on('data', (data) => (said += data));
-  const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds + 90) * 1_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds * (scene.first ? 2 : 1) + 90) * 1_000 * (scene.slow ?? 1));
   await new Promise((resolve) => child.on('close', resolve));
   clearTimeout(timer);
   // The home belongs to the client: nothing in it is read.
@@ -164,6 +172,7 @@ function details(outcome) {
 async function runCheck({ check, client }) {
   const guard = options.unguarded ? 'none' : undefined;
   const scene = client.acp ? acpScenario(check, client, guard) : scenario(check, client, guard);
+  scene.slow = Number(options.slow);
   const { outcome, said } = await runScenario(`${client.id}-${check.name}`, scene);
   const own = check.expect.filter(({ except }) => !except?.includes(client.id));
   const expected = options.unguarded ? own.filter((expectation) => expectation.prevents) : own;
@@ -172,7 +181,7 @@ async function runCheck({ check, client }) {
       report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`, check.name);
       continue;
     }
-    const o = { ...outcome, script: scene.script, endsAtDenial: client.endsAtDenial };
+    const o = { ...outcome, agent: client.agent, script: scene.script.flat(), endsAtDenial: client.endsAtDenial };
     const why = test(o);
     if (options.unguarded) {
       const idle = reached(o);
@@ -213,6 +222,19 @@ if (options.offered) {
   console.log(JSON.stringify([...names].sort()));
   process.exit(names.size === 0 ? 1 : 0);
 }
+if (options.time) {
+  checkMachine();
+  const wanted = clients.filter(({ id }) => (ids.length === 0 ? ['claude', 'codex'] : ids).includes(id));
+  // One after another: sessions at once would slow each other down.
+  for (const client of installClients(wanted).filter(({ id }) => id !== node.id)) {
+    const run = async (name, scene) => (await runScenario(name, { ...scene, slow: Number(options.slow) })).outcome;
+    const { why, calls, text } = await compareTimes(client, run);
+    if (why) report('BAD', client.id, 'the times with and without the hook', why);
+    else report(calls > Number(options.limit ?? Infinity) ? 'BAD' : 'ok', client.id, text);
+  }
+  if (!options.keep) rmSync(homes, { recursive: true, force: true });
+  process.exit(counts.BAD > 0 ? 1 : 0);
+}
 let todo = selected({ only: options.only, quick: options.quick, ids });
 if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));
 if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
@@ -228,8 +250,15 @@ if (todo.length === 0) {
 }
 checkMachine();
 await reportNewer(todo.map(({ client }) => client));
-const there = installClients(todo.map(({ client }) => client));
-const queue = todo.filter(({ client }) => there.includes(client));
+/** Returns the clients of a check: its own, and the one of an earlier run. */
+function clientsOf({ check, client }) {
+  const id = check.first?.(client).client;
+  const first = [...clients, ...earlierClients].find((one) => one.id === id);
+  return first ? [client, first] : [client];
+}
+
+const there = installClients(todo.flatMap(clientsOf));
+const queue = todo.filter((one) => clientsOf(one).every((client) => there.includes(client)));
 async function work() {
   for (let next = queue.shift(); next; next = queue.shift()) await runCheck(next);
 }

@@ -9,6 +9,7 @@ import { clients } from './clients.mjs';
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 const PAGE = fileURLToPath(new URL('../../docs/agents.md', import.meta.url));
 const BEGIN = '<!-- The table is written by `contrib/agents-lab/lab.mjs --table`. -->';
+const BEGIN_PLACES = '<!-- The table of modes and places is written by `contrib/agents-lab/lab.mjs --table`. -->';
 const END = '<!-- End of the table. -->';
 
 /** Returns the version that a client's first package is pinned to. */
@@ -57,19 +58,58 @@ function cell(results, names, says) {
   return names.includes('approved') ? 'runs' : 'denied';
 }
 
-/** Writes the table to the page of the book. */
+// The rows of the table of modes and places: a title, the checks whose results a cell sums up, and the cell if all of
+// them hold.
+const PLACES = [
+  ['Plan mode', ['plan', 'mode-plan']],
+  ['Resumed session', ['resume']],
+  ['Sub-agent', ['sub-agent']],
+  ['Worktree that the user made', ['worktree']],
+  ['Worktree that the client made', ['own-worktree']],
+  ['Parallel calls', ['parallel', 'parallel-delete']],
+  ['Command of 100 KB', ['long-command']],
+  ['Long session', ['many-calls']],
+  ['Inside of JavaScript', ['javascript', 'javascript-parallel', 'javascript-patch']],
+  ['`!command` that the user types', ['typed-by-the-user']],
+  ['Command in a slash command', ['slash-command']],
+  ['Plugin whose hook allows everything', ['plugin-hook']],
+  ['Settings edited after `install`', ['settings-edited']],
+  ['Client updated after `install`', ['update']],
+];
+
+/** Returns the text of a cell of the table of modes and places: the weakest result counts. */
+function placeCell(results, names) {
+  const found = results.filter((one) => names.includes(one.check));
+  if (found.length === 0) return '–';
+  const words = found.map(({ result }) => result);
+  if (words.includes('BAD')) return '**wrong**';
+  if (words.includes('open')) return '**runs**';
+  return found.some(({ says }) => says.includes('the client itself refuses')) ? 'by the client' : 'denied';
+}
+
+const row = (cells) => `| ${cells.join(' | ')} |`;
+const tableOf = (header, rows) => [row(header), `|${'---|'.repeat(header.length)}`, ...rows.map(row)].join('\n');
+
+/** Replaces the table that follows a line of the page. */
+function replaced(page, begin, table) {
+  const [before, rest] = page.split(`${begin}\n`);
+  const end = rest?.indexOf(END) ?? -1;
+  if (end < 0) throw new Error(`${PAGE} has no place for the table after ${begin}`);
+  return `${before}${begin}\n\n${table}\n\n${rest.slice(end)}`;
+}
+
+/** Writes the tables to the page of the book. */
 export function writeTable() {
   const results = JSON.parse(readFileSync(RESULTS, 'utf8'));
-  const row = (cells) => `| ${cells.join(' | ')} |`;
-  const rows = clients.map((client) => {
-    const own = results.filter((one) => one.client === client.id);
-    return row([client.title, version(client), ...COLUMNS.map(([, names, says]) => cell(own, names, says))]);
-  });
-  const header = ['Agent', 'Version', ...COLUMNS.map(([title]) => title)];
-  const table = [row(header), `|${'---|'.repeat(header.length)}`, ...rows].join('\n');
-  const page = readFileSync(PAGE, 'utf8');
-  const [before, rest] = page.split(`${BEGIN}\n`);
-  const after = rest?.split(END).at(1);
-  if (after === undefined) throw new Error(`${PAGE} has no place for the table`);
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${table}\n\n${END}${after}`);
+  const ownOf = (client) => results.filter((one) => one.client === client.id);
+  const rows = clients.map((client) =>
+    [client.title, version(client), ...COLUMNS.map(([, names, says]) => cell(ownOf(client), names, says))]);
+  const failures = tableOf(['Agent', 'Version', ...COLUMNS.map(([title]) => title)], rows);
+  const newest = clients.filter(({ agent }, i) => clients.findIndex((one) => one.agent === agent) === i);
+  const places = tableOf(
+    ['Deletion by the agent', ...newest.map(({ title }) => title)],
+    PLACES.map(([title, names]) => [title, ...newest.map((client) => placeCell(ownOf(client), names))]),
+  );
+  const page = replaced(readFileSync(PAGE, 'utf8'), BEGIN, failures);
+  writeFileSync(PAGE, replaced(page, BEGIN_PLACES, places));
 }

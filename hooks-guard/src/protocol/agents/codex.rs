@@ -13,7 +13,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     aliases: &[],
     title: "Codex",
     program: "codex",
-    tested_versions: &["0.169.0"],
+    tested_versions: &["0.171.0"],
     input: EventNaming::COMMON,
     events: &[
         // Codex treats `ask` as an error, and then runs what its sandbox permits.

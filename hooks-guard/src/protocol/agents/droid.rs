@@ -13,7 +13,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
     aliases: &[],
     title: "Factory Droid",
     program: "droid",
-    tested_versions: &["0.215.0"],
+    tested_versions: &["0.225.2"],
     input: EventNaming::COMMON,
     events: &[
         // Droid reads `ask` and then decides by its autonomy level.

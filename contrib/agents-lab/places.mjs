@@ -1,0 +1,517 @@
+// Checks of modes and places: plan mode, resumed sessions, sub-agents, worktrees, parallel calls, long commands, long
+// sessions, commands that the user types, slash commands, hooks of plugins, edited settings, and a client's update.
+//
+// An entry of `PLACES` has what a client offers for them:
+//   plan       flags of its plan mode, and those without which the mode refuses a command itself
+//   planRefuses  what the model receives if the plan mode itself refuses commands
+//   resume     flags that continue the last session
+//   worktree   flags with which it makes a worktree of its own and works there
+//              `worktreeFiles` are settings for them
+//   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended,
+//              `agentFlags` are flags for it, and `agentShell` is the call with which it runs a command
+//   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`;
+//              `typedFlags` replace the flags of `free`
+//   slash      flags, prompt and files of a slash command that runs `rm -r build`
+//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
+//   earlier    id of an earlier version (clients.mjs)
+//   edited     false if another program cannot add a hook to the settings that `install` writes
+//   calls      number of calls in a long session
+// A check leaves out the clients without the entry.
+
+import { HOME, PROJECT } from './clients.mjs';
+import {
+  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail, unlessItEnds,
+} from './expectations.mjs';
+
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** Prompt of a sub-agent. */
+const TASK = 'Tidy up the folder.';
+/** Prompt of a later session. */
+const AGAIN = 'do it again';
+
+/** A hook of a plugin: allows every call, in the format of each agent, and leaves a file. */
+const OTHER_HOOK = `sh ${HOME}/other-hook.sh`;
+const OTHER_HOOK_RAN = 'other-hook-ran';
+const OTHER_HOOK_FILES = {
+  'other-hook.sh': `#!/bin/sh
+cat >/dev/null
+: >${HOME}/${OTHER_HOOK_RAN}
+echo '{"decision":"allow","permissionDecision":"allow","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}'
+`,
+};
+/** Hooks of a plugin in the format of Claude Code. */
+const hooksOf = (event) => json({ hooks: { [event]: [{ matcher: '*', hooks: [{ type: 'command', command: OTHER_HOOK }] }] } });
+/** Returns the script of a plugin for opencode. */
+const OPENCODE_PLUGIN = `import { writeFileSync } from 'node:fs';
+export const Other = async () => ({
+  'tool.execute.before': async () => writeFileSync('${HOME}/${OTHER_HOOK_RAN}', ''),
+  'permission.ask': async (_, output) => { output.status = 'allow'; },
+});
+`;
+/** Returns the settings of Gemini CLI with more in them. */
+const settingsOf = (text, more) => ({ '.gemini/settings.json': json({ ...JSON.parse(text), ...more }) });
+/** A command of Gemini CLI and Qwen Code. */
+const TIDY_TOML = `description = "Tidies."\nprompt = "Tidy: !{${DELETE}}"\n`;
+
+/** A script of Codex for the models whose shell is inside of JavaScript. */
+const script = (...commands) => {
+  const calls = commands.map((cmd) => `text((await tools.exec_command(${JSON.stringify({ cmd })})).output);`);
+  return { tool: 'exec', text: calls.join('\n') };
+};
+/** A model of Codex's catalog that gets `exec` and no shell. */
+const JAVASCRIPT_MODEL = 'gpt-6.2-sol';
+
+/** A model with which a terminal of Codex starts without a question. */
+const TERMINAL_MODEL = 'gpt-5.4';
+
+const PLACES = {
+  claude: {
+    plan: ['--permission-mode', 'plan'],
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'Agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    typed: '❯',
+    // The mode without permissions starts with a question.
+    typedFlags: ['--permission-mode', 'acceptEdits'],
+    plugin: {
+      flags: ['--plugin-dir', `${HOME}/other`],
+      files: { 'other/.claude-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }), 'other/hooks/hooks.json': hooksOf('PreToolUse') },
+    },
+    earlier: 'claude-2.1.197',
+    calls: 1_000,
+  },
+  codex: {
+    resume: ['resume', '--last'],
+    agent: () => ({ tool: 'spawn_agent', namespace: 'collaboration', arguments: { task_name: 'tidy', message: TASK, fork_turns: 'none' } }),
+    wait: [{ tool: 'wait_agent', namespace: 'collaboration', arguments: { timeout_ms: 60_000 } }],
+    agentFlags: ['--model', JAVASCRIPT_MODEL],
+    agentShell: (command) => script(command),
+    typed: '›',
+    typedFlags: ['--model', TERMINAL_MODEL, '--dangerously-bypass-hook-trust'],
+    earlier: 'codex-0.169.0',
+    calls: 1_000,
+  },
+  gemini: {
+    plan: ['--approval-mode', 'plan'],
+    planRefuses: /run_shell_command\\" not found/,
+    resume: ['--resume', 'latest'],
+    worktree: ['--worktree', 'lab'],
+    worktreeFiles: ({ files }) => settingsOf(files['.gemini/settings.json'], { experimental: { worktrees: true } }),
+    agent: () => ({ tool: 'invoke_agent', arguments: { agent_name: 'generalist', prompt: TASK } }),
+    typed: 'Type your message',
+    slash: { prompt: '/tidy', files: { '.gemini/commands/tidy.toml': TIDY_TOML } },
+    plugin: {
+      flags: [],
+      files: {
+        '.gemini/extensions/other/gemini-extension.json': json({ name: 'other', version: '1.0.0' }),
+        '.gemini/extensions/other/hooks/hooks.json': hooksOf('BeforeTool'),
+      },
+    },
+    earlier: 'gemini-0.60.0',
+    calls: 90,
+  },
+  copilot: {
+    plan: ['--mode', 'plan', '--allow-all-tools'],
+    resume: ['--continue'],
+    agent: () => ({ tool: 'task', arguments: { name: 'x', description: 'x', prompt: TASK, agent_type: 'general-purpose', mode: 'sync' } }),
+    typed: '/ commands',
+    plugin: {
+      flags: ['--plugin-dir', `${HOME}/other`],
+      files: {
+        'other/plugin.json': json({ name: 'other', version: '1.0.0', hooks: 'hooks.json' }),
+        'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
+      },
+    },
+    earlier: 'copilot-1.0.92',
+    calls: 100,
+  },
+  opencode: {
+    plan: ['--agent', 'plan'],
+    resume: ['--continue'],
+    agent: () => ({ tool: 'task', arguments: { description: 'x', prompt: TASK, subagent_type: 'general' } }),
+    typed: 'Ask anything',
+    slash: { flags: ['--command', 'tidy'], prompt: 'x', files: { '.config/opencode/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` } },
+    plugin: { flags: [], files: { '.config/opencode/plugins/other.js': OPENCODE_PLUGIN } },
+    earlier: 'opencode-1.18.32',
+    edited: false,
+    calls: 100,
+  },
+  qwen: {
+    plan: ['--approval-mode', 'plan'],
+    planRefuses: /permission was declined/,
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    typed: 'Type your message',
+    slash: { prompt: '/tidy', files: { '.qwen/commands/tidy.toml': TIDY_TOML } },
+    plugin: {
+      flags: [],
+      files: {
+        '.qwen/extensions/other/qwen-extension.json': json({ name: 'other', version: '1.0.0' }),
+        '.qwen/extensions/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+    },
+    earlier: 'qwen-0.24.3',
+    calls: 100,
+  },
+  droid: {
+    plan: ['--use-spec', '--skip-permissions-unsafe'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'Task', arguments: { description: 'x', prompt: TASK, subagent_type: 'worker' } }),
+    typed: 'for help',
+    typedFlags: [],
+    slash: { prompt: '/tidy', files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` } },
+    earlier: 'droid-0.215.0',
+    calls: 100,
+  },
+  grok: {
+    plan: ['--permission-mode', 'plan'],
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: () => ({ tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } }),
+    typed: '❯',
+    calls: 100,
+  },
+  cline: {
+    plan: ['--plan'],
+    worktree: ['--worktree'],
+    agent: () => ({ tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } }),
+    earlier: 'cline-3.0.64',
+    edited: false,
+    calls: 100,
+  },
+};
+
+const everyone = Object.keys(PLACES);
+/** Returns the clients that offer a feature. */
+const offering = (feature) => everyone.filter((id) => PLACES[id][feature] !== undefined);
+const place = (client) => PLACES[client.id];
+
+// Tests.
+
+/** Applies a test to the further conversation of a scenario. */
+const inOther = (test) => (o) => {
+  const [other] = o.model.others;
+  return test({ ...o, script: other.steps.flat(), model: { ...o.model, ...other } });
+};
+/** Fails unless the model received the reason of the guard as the result of a step. Cline ends the run instead. */
+const refused = (step) => (o) => (o.endsAtDenial ? '' : told(step, /DELETE/)(o));
+const exists = (path) => (o) => (o.exists.includes(path) ? '' : `\`${path}\` is missing`);
+const noNotes = (o) => o.notes.join('; ');
+
+/** Reads the trail: returns the decisions about a command, one JSON object each. */
+const decisions = (o, command) =>
+  o.decisions.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)).filter((one) => one.command === command);
+
+/** Fails unless the trail has each command once. */
+const onceEach = (commands) => (o) => {
+  const wrong = commands.filter((command) => decisions(o, command).length !== 1);
+  return wrong.length === 0 ? '' : `the trail does not have once: ${wrong.slice(0, 5).join(', ')} (${wrong.length} commands)`;
+};
+/** Fails unless the first results are those of the reads. */
+const allRead = (number) => (o) => {
+  const wrong = Array.from({ length: number }, (_, step) => step).filter((step) => !/first/.test(o.model.told[step] ?? ''));
+  return wrong.length === 0 ? '' : `${wrong.length} of ${number} reads have another result, such as: ${o.model.told[wrong[0]]?.slice(0, 300)}`;
+};
+
+/** Returns a number of different reads. */
+const reads = (number) => Array.from({ length: number }, (_, i) => `head -n ${i + 1} a.txt`);
+/** Returns a list in groups. */
+const groups = (list, size) =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
+
+const PARALLEL = 8;
+const DELETES_LONG = `: ${'x'.repeat(100_000)}; ${DELETE}`;
+const TREE = `${HOME}/tree`;
+const MAKE_TREE = [['add', '--force', 'build'], ['commit', '--quiet', '--message', 'build'], ['worktree', 'add', '--quiet', TREE]];
+
+/** A session after another one: a read in the first, a deletion in the second. */
+const later = {
+  prompt: AGAIN,
+  script: (tools) => [tools.shell(READ)],
+  others: (tools) => [{ prompt: AGAIN, script: [tools.shell(READ), tools.shell(DELETE)] }],
+};
+
+const modes = [
+  ...[
+    {
+      clients: offering('plan').filter((id) => !PLACES[id].planRefuses && id !== 'grok'),
+      expect: [
+        does('plan mode: a delete does not run', buildStays),
+        unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
+      ],
+    },
+    {
+      // Without the guard, Grok CLI ends at the first command, because it would have to prompt.
+      clients: ['grok'],
+      expect: [does('plan mode: a delete does not run, by the decision of the guard', all(buildStays, told(1, /DELETE/)))],
+    },
+    ...offering('planRefuses').map((id) => ({
+      clients: [id],
+      expect: [does('plan mode: the client itself refuses a delete', all(buildStays, told(1, PLACES[id].planRefuses)))],
+    })),
+    {
+      // Codex has no flag for the mode.
+      clients: ['codex'],
+      flags: ({ free }) => ['--model', TERMINAL_MODEL, ...free],
+      keys: [
+        { see: '›' }, { type: '/plan' }, { key: 'Enter' }, { see: 'Plan mode' }, { submit: 'do it' },
+        { see: 'All done', orTold: 2 },
+      ],
+      expect: [
+        prevents('plan mode: a delete does not run', buildStays),
+        prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/)),
+        does('plan mode: the terminal shows the mode', noNotes),
+      ],
+    },
+  ].map((check) => ({
+    name: 'plan',
+    flags: (client) => place(client).plan,
+    script: (tools) => [{ ...tools.shell(READ), unlisted: true }, { ...tools.shell(DELETE), unlisted: true }],
+    ...check,
+  })),
+  {
+    name: 'resume',
+    clients: offering('resume'),
+    ...later,
+    first: (client) => ({ flags: client.free, prompt: 'do it' }),
+    flags: (client) => [...client.free, ...place(client).resume],
+    seconds: 120,
+    expect: [
+      does('a resumed session has the result of the earlier one', inOther(told(0, /a\.txt/))),
+      prevents('a resumed session: a delete does not run', inOther(all(buildStays, refused(1)))),
+    ],
+  },
+  {
+    name: 'resume',
+    // Cline resumes a session in a terminal only.
+    clients: ['cline'],
+    ...later,
+    first: (client) => ({ flags: client.free, prompt: 'do it' }),
+    flags: () => ['--id', 'SESSION'],
+    keys: [{ see: 'Ask anything' }, { type: AGAIN }, { key: 'Enter' }, { wait: 15 }],
+    seconds: 120,
+    expect: [
+      does('a resumed session has the result of the earlier one', inOther(told(0, /a\.txt/))),
+      prevents('a resumed session: a delete does not run', inOther(all(buildStays, (o) => o.model.requested[1] ? '' : 'no delete was requested'))),
+    ],
+  },
+  {
+    name: 'sub-agent',
+    clients: offering('agent'),
+    script: (tools, client) => [place(client).agent(), ...(place(client).wait ?? [])],
+    flags: (client) => [...(place(client).agentFlags ?? []), ...client.free],
+    others: (tools, client) => {
+      const shell = place(client).agentShell ?? tools.shell;
+      return [{ prompt: TASK, script: [shell(READ), shell(DELETE)] }];
+    },
+    seconds: 120,
+    expect: [
+      does('a sub-agent: a read-only command runs', inOther(told(0, /a\.txt/))),
+      prevents('a sub-agent: a delete does not run', inOther(all(buildStays, refused(1)))),
+      does('a sub-agent: the trail has both', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+    ],
+  },
+  {
+    name: 'worktree',
+    clients: everyone,
+    folder: TREE,
+    git: MAKE_TREE,
+    look: ['tree/build/out.o'],
+    script: (tools) => [tools.shell('cat a.txt'), tools.shell(DELETE)],
+    expect: [
+      does('in a worktree of the user: a read-only command runs', told(0, /first/)),
+      prevents('in a worktree of the user: a delete does not run', all(reached, exists('tree/build/out.o'), refused(1))),
+    ],
+  },
+  {
+    name: 'own-worktree',
+    clients: offering('worktree'),
+    flags: (client) => [...client.free, ...place(client).worktree],
+    files: (client) => place(client).worktreeFiles?.(client) ?? {},
+    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(`rm -r ${PROJECT}/build`)],
+    expect: [
+      does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
+      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+];
+
+const sizes = [
+  {
+    name: 'parallel',
+    clients: everyone,
+    decisions: true,
+    script: (tools) => [reads(PARALLEL).map((command) => tools.shell(command))],
+    expect: [
+      does('parallel calls: all reads run', allRead(PARALLEL)),
+      does('parallel calls: the trail has each read once', onceEach(reads(PARALLEL))),
+    ],
+  },
+  {
+    name: 'parallel-delete',
+    clients: everyone,
+    script: (tools) => [['pwd', DELETE, READ].map((command) => tools.shell(command))],
+    expect: [prevents('a delete among parallel calls does not run', all(buildStays, refused(1)))],
+  },
+  {
+    name: 'long-command',
+    clients: everyone,
+    script: (tools) => [tools.shell(DELETES_LONG)],
+    expect: [
+      prevents('a command of 100 KB with a deletion at its end does not run', buildStays),
+      unlessItEnds(prevents('a command of 100 KB: the reason is its length', told(0, /the command has 1\d{5} characters/))),
+      does('a command of 100 KB: the trail has it', trail(/guard +: x/)),
+    ],
+  },
+  {
+    name: 'many-calls',
+    clients: everyone,
+    decisions: true,
+    seconds: 1_800,
+    files: ({ id, files }) => MANY_CALLS[id]?.(files) ?? {},
+    script: (tools, client) => [
+      ...groups(reads(place(client).calls), 10).map((group) => group.map((command) => tools.shell(command))),
+      tools.shell(DELETE),
+    ],
+    expect: [
+      does('a long session: all reads run', (o) => allRead(o.script.length - 1)(o)),
+      does('a long session: the trail has each call once', (o) => onceEach([...reads(o.script.length - 1), DELETE])(o)),
+      prevents('a long session: a delete at its end does not run', buildStays),
+    ],
+  },
+];
+/** Settings without a client's own guess that the model repeats itself. */
+const MANY_CALLS = {
+  gemini: (files) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+};
+
+const javascript = [
+  {
+    name: 'javascript',
+    clients: ['codex'],
+    quick: true,
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    decisions: true,
+    script: () => [script(READ), script('head -n 1 a.txt', DELETE)],
+    expect: [
+      does('in JavaScript: a read-only command runs', told(0, /a\.txt/)),
+      prevents('in JavaScript: a delete after a read does not run', all(buildStays, told(1, /DELETE/))),
+      does('in JavaScript: the trail has each call once', onceEach([READ, 'head -n 1 a.txt', DELETE])),
+      does('in JavaScript: the trail has the runs', all(trail(/yes\s+git status/), trail(/yes\s+head/))),
+    ],
+  },
+  {
+    name: 'javascript-parallel',
+    clients: ['codex'],
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    decisions: true,
+    script: () => [{
+      tool: 'exec',
+      text: `const all = await Promise.allSettled(${JSON.stringify([...reads(PARALLEL), DELETE])}.map((cmd) => tools.exec_command({ cmd })));\ntext(all);`,
+    }],
+    expect: [
+      prevents('in JavaScript: a delete among parallel calls does not run', all(buildStays, told(0, /DELETE/))),
+      does('in JavaScript: the trail has each parallel call once', onceEach([...reads(PARALLEL), DELETE])),
+    ],
+  },
+  {
+    name: 'javascript-patch',
+    clients: ['codex'],
+    flags: ({ free }) => ['--model', JAVASCRIPT_MODEL, ...free],
+    script: (tools) => [{
+      tool: 'exec',
+      text: `text(await tools.apply_patch(${JSON.stringify(tools.write(`${PROJECT}/new.txt`, 'hello').text)}));`,
+    }],
+    expect: [prevents('in JavaScript: a patch writes no file', noFile)],
+  },
+];
+
+// The user's own commands.
+
+const users = [
+  ...offering('typed').map((id) => ({
+    name: 'typed-by-the-user',
+    clients: [id],
+    flags: ({ free }) => PLACES[id].typedFlags ?? free,
+    script: () => [],
+    keys: [{ see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
+    expect: [
+      does('a command that the user types after `!` runs', (o) => (o.buildStays ? '`build` stays' : '')),
+      open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
+    ],
+  })),
+  ...offering('slash').map((id) => ({
+    name: 'slash-command',
+    clients: [id],
+    flags: ({ free }) => [...free, ...(PLACES[id].slash.flags ?? [])],
+    prompt: PLACES[id].slash.prompt,
+    files: PLACES[id].slash.files,
+    script: () => [],
+    expect: [
+      does('a slash command reaches the model', (o) => (o.model.conversation === '' ? 'the model received nothing' : '')),
+      open('a command in a slash command: runs without the hook, by the rules of the client', (o) =>
+        o.buildStays ? '`build` stays' : ''),
+    ],
+  })),
+];
+
+// Other programs beside the guard.
+
+const others = [
+  {
+    name: 'plugin-hook',
+    clients: offering('plugin'),
+    flags: (client) => [...client.free, ...place(client).plugin.flags],
+    files: (client) => ({ ...OTHER_HOOK_FILES, ...place(client).plugin.files }),
+    look: [OTHER_HOOK_RAN],
+    // A client may ask no further hook after a denial.
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('beside a plugin: its hook runs', exists(OTHER_HOOK_RAN)),
+      prevents('beside a plugin whose hook allows everything: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+  {
+    name: 'settings-edited',
+    clients: everyone.filter((id) => PLACES[id].edited !== false),
+    edit: 'after',
+    flags: (client) => (client.id === 'codex' ? ['--sandbox', 'workspace-write'] : client.free),
+    doctor: true,
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      prevents('settings that another program edited: a delete does not run', all(noNotes, buildStays, refused(0))),
+      does('settings that another program edited: `doctor` reports ok', doctorOk),
+    ],
+  },
+  {
+    name: 'settings-edited-before',
+    clients: ['codex'],
+    edit: 'before',
+    flags: ['--sandbox', 'workspace-write'],
+    doctor: true,
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      open('another hook before the guard in the settings: a delete runs, by the rules of the client', all(noNotes, buildGone)),
+      does('another hook before the guard in the settings: `doctor` reports it', doctorSays(/codex[^\n]*trusted/)),
+    ],
+  },
+  {
+    name: 'update',
+    clients: offering('earlier'),
+    ...later,
+    first: (client) => ({ client: place(client).earlier, prompt: 'do it' }),
+    seconds: 120,
+    expect: [
+      does('before an update of the client: a read-only command runs', told(0, /a\.txt/)),
+      prevents('after an update of the client, without a new `install`: a delete does not run', inOther(all(buildStays, refused(1)))),
+    ],
+  },
+];
+/** Fails unless `doctor` reports the agent of the scenario as ok. */
+function doctorOk(o) {
+  return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
+}
+
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...others];
