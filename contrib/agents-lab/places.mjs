@@ -20,13 +20,16 @@
 
 import { HOME, PROJECT } from './clients.mjs';
 import {
-  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail, unlessItEnds,
+  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
+  unlessItEnds,
 } from './expectations.mjs';
 
 const json = (value) => JSON.stringify(value, null, 2);
 
 /** Prompt of a sub-agent. */
 const TASK = 'Tidy up the folder.';
+/** Returns the arguments of a call that starts a sub-agent of a kind. */
+const task = (subagent_type) => ({ description: 'x', prompt: TASK, subagent_type });
 /** Prompt of a later session. */
 const AGAIN = 'do it again';
 
@@ -41,7 +44,8 @@ echo '{"decision":"allow","permissionDecision":"allow","hookSpecificOutput":{"ho
 `,
 };
 /** Hooks of a plugin in the format of Claude Code. */
-const hooksOf = (event) => json({ hooks: { [event]: [{ matcher: '*', hooks: [{ type: 'command', command: OTHER_HOOK }] }] } });
+const hooksOf = (event) =>
+  json({ hooks: { [event]: [{ matcher: '*', hooks: [{ type: 'command', command: OTHER_HOOK }] }] } });
 /** Returns the script of a plugin for opencode. */
 const OPENCODE_PLUGIN = `import { writeFileSync } from 'node:fs';
 export const Other = async () => ({
@@ -70,20 +74,27 @@ const PLACES = {
     plan: ['--permission-mode', 'plan'],
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
-    agent: () => ({ tool: 'Agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    agent: { tool: 'Agent', arguments: { ...task('general-purpose'), run_in_background: false } },
     typed: '❯',
     // The mode without permissions starts with a question.
     typedFlags: ['--permission-mode', 'acceptEdits'],
     plugin: {
       flags: ['--plugin-dir', `${HOME}/other`],
-      files: { 'other/.claude-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }), 'other/hooks/hooks.json': hooksOf('PreToolUse') },
+      files: {
+        'other/.claude-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }),
+        'other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
     },
     earlier: 'claude-2.1.197',
     calls: 1_000,
   },
   codex: {
     resume: ['resume', '--last'],
-    agent: () => ({ tool: 'spawn_agent', namespace: 'collaboration', arguments: { task_name: 'tidy', message: TASK, fork_turns: 'none' } }),
+    agent: {
+      tool: 'spawn_agent',
+      namespace: 'collaboration',
+      arguments: { task_name: 'tidy', message: TASK, fork_turns: 'none' },
+    },
     wait: [{ tool: 'wait_agent', namespace: 'collaboration', arguments: { timeout_ms: 60_000 } }],
     agentFlags: ['--model', JAVASCRIPT_MODEL],
     agentShell: (command) => script(command),
@@ -98,7 +109,7 @@ const PLACES = {
     resume: ['--resume', 'latest'],
     worktree: ['--worktree', 'lab'],
     worktreeFiles: ({ files }) => settingsOf(files['.gemini/settings.json'], { experimental: { worktrees: true } }),
-    agent: () => ({ tool: 'invoke_agent', arguments: { agent_name: 'generalist', prompt: TASK } }),
+    agent: { tool: 'invoke_agent', arguments: { agent_name: 'generalist', prompt: TASK } },
     typed: 'Type your message',
     slash: { prompt: '/tidy', files: { '.gemini/commands/tidy.toml': TIDY_TOML } },
     plugin: {
@@ -114,7 +125,10 @@ const PLACES = {
   copilot: {
     plan: ['--mode', 'plan', '--allow-all-tools'],
     resume: ['--continue'],
-    agent: () => ({ tool: 'task', arguments: { name: 'x', description: 'x', prompt: TASK, agent_type: 'general-purpose', mode: 'sync' } }),
+    agent: {
+      tool: 'task',
+      arguments: { name: 'x', description: 'x', prompt: TASK, agent_type: 'general-purpose', mode: 'sync' },
+    },
     typed: '/ commands',
     plugin: {
       flags: ['--plugin-dir', `${HOME}/other`],
@@ -129,9 +143,13 @@ const PLACES = {
   opencode: {
     plan: ['--agent', 'plan'],
     resume: ['--continue'],
-    agent: () => ({ tool: 'task', arguments: { description: 'x', prompt: TASK, subagent_type: 'general' } }),
+    agent: { tool: 'task', arguments: task('general') },
     typed: 'Ask anything',
-    slash: { flags: ['--command', 'tidy'], prompt: 'x', files: { '.config/opencode/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` } },
+    slash: {
+      flags: ['--command', 'tidy'],
+      prompt: 'x',
+      files: { '.config/opencode/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    },
     plugin: { flags: [], files: { '.config/opencode/plugins/other.js': OPENCODE_PLUGIN } },
     earlier: 'opencode-1.18.32',
     edited: false,
@@ -142,7 +160,7 @@ const PLACES = {
     planRefuses: /permission was declined/,
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
-    agent: () => ({ tool: 'agent', arguments: { description: 'x', prompt: TASK, subagent_type: 'general-purpose', run_in_background: false } }),
+    agent: { tool: 'agent', arguments: { ...task('general-purpose'), run_in_background: false } },
     typed: 'Type your message',
     slash: { prompt: '/tidy', files: { '.qwen/commands/tidy.toml': TIDY_TOML } },
     plugin: {
@@ -158,10 +176,13 @@ const PLACES = {
   droid: {
     plan: ['--use-spec', '--skip-permissions-unsafe'],
     worktree: ['--worktree', 'lab'],
-    agent: () => ({ tool: 'Task', arguments: { description: 'x', prompt: TASK, subagent_type: 'worker' } }),
+    agent: { tool: 'Task', arguments: task('worker') },
     typed: 'for help',
     typedFlags: [],
-    slash: { prompt: '/tidy', files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` } },
+    slash: {
+      prompt: '/tidy',
+      files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` },
+    },
     earlier: 'droid-0.215.0',
     calls: 100,
   },
@@ -169,14 +190,14 @@ const PLACES = {
     plan: ['--permission-mode', 'plan'],
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
-    agent: () => ({ tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } }),
+    agent: { tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } },
     typed: '❯',
     calls: 100,
   },
   cline: {
     plan: ['--plan'],
     worktree: ['--worktree'],
-    agent: () => ({ tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } }),
+    agent: { tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } },
     earlier: 'cline-3.0.64',
     edited: false,
     calls: 100,
@@ -200,14 +221,14 @@ const refused = (step) => (o) => (o.endsAtDenial ? '' : told(step, /DELETE/)(o))
 const exists = (path) => (o) => (o.exists.includes(path) ? '' : `\`${path}\` is missing`);
 const noNotes = (o) => o.notes.join('; ');
 
-/** Reads the trail: returns the decisions about a command, one JSON object each. */
-const decisions = (o, command) =>
-  o.decisions.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)).filter((one) => one.command === command);
-
 /** Fails unless the trail has each command once. */
 const onceEach = (commands) => (o) => {
-  const wrong = commands.filter((command) => decisions(o, command).length !== 1);
-  return wrong.length === 0 ? '' : `the trail does not have once: ${wrong.slice(0, 5).join(', ')} (${wrong.length} commands)`;
+  const decisions = o.decisions.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const count = new Map();
+  for (const { command } of decisions) count.set(command, (count.get(command) ?? 0) + 1);
+  const wrong = commands.filter((command) => count.get(command) !== 1);
+  const some = wrong.slice(0, 5).join(', ');
+  return wrong.length === 0 ? '' : `the trail does not have ${wrong.length} commands once, such as: ${some}`;
 };
 /** Fails unless the first results are those of the reads. */
 const allRead = (number) => (o) => {
@@ -300,7 +321,7 @@ const modes = [
   {
     name: 'sub-agent',
     clients: offering('agent'),
-    script: (tools, client) => [place(client).agent(), ...(place(client).wait ?? [])],
+    script: (tools, client) => [place(client).agent, ...(place(client).wait ?? [])],
     flags: (client) => [...(place(client).agentFlags ?? []), ...client.free],
     others: (tools, client) => {
       const shell = place(client).agentShell ?? tools.shell;
@@ -360,7 +381,8 @@ const sizes = [
     clients: everyone,
     script: (tools) => [tools.shell(DELETES_LONG)],
     expect: [
-      prevents('a command of 100 KB with a deletion at its end does not run', buildStays),
+      // Codex itself cannot start such a command.
+      { ...prevents('a command of 100 KB with a deletion at its end does not run', buildStays), except: ['codex'] },
       unlessItEnds(prevents('a command of 100 KB: the reason is its length', told(0, /the command has 1\d{5} characters/))),
       does('a command of 100 KB: the trail has it', trail(/guard +: x/)),
     ],
