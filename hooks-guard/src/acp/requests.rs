@@ -17,7 +17,7 @@ use super::message::{BrokenMessage, MessageId, code, folded};
 use super::options::PermissionOptions;
 use crate::changes::{ProposedChange, ProposedEdit, Replacement};
 use crate::classify::{Crud, MAX_COMMAND_CHARS};
-use crate::protocol::{self, ToolKind, access, input_hash, line};
+use crate::protocol::{self, ToolKind, access, input_hash, line, tool};
 use crate::request::{FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, PermissionRequest};
 
 /// A request of an agent that needs a decision.

@@ -86,5 +86,5 @@ pub use reply::{
     unread_reply,
 };
 #[cfg(feature = "acp")]
-pub(crate) use tools::{access, line};
+pub(crate) use tools::{access, line, tool};
 pub(crate) use tools::{lists, searches};

@@ -126,17 +126,32 @@ fn a_denied_call_that_is_reported_as_failed_is_no_run() {
     let (decision, reason) = decision_of(&home.hook("kimi-code", &[], &delete));
     assert_eq!(decision, "deny");
     failed(delete.clone(), &reason);
-    assert_eq!(home.trail()[0]["execution_happened"], false, "{:?}", home.trail());
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        false,
+        "{:?}",
+        home.trail()
+    );
     home.hook("kimi-code", &[], &list);
     failed(list, "ls: no such file\nCommand failed with exit code: 2.");
-    assert_eq!(home.trail()[0]["execution_happened"], true, "{:?}", home.trail());
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        true,
+        "{:?}",
+        home.trail()
+    );
     // A denial that came too late: the error is another one.
     home.hook("kimi-code", &[], &delete);
     failed(
         delete,
         "rm: no such file\nCommand failed with exit code: 1.",
     );
-    assert_eq!(home.trail()[0]["execution_happened"], true, "{:?}", home.trail());
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        true,
+        "{:?}",
+        home.trail()
+    );
 }
 
 #[test]
