@@ -1,8 +1,8 @@
 //! Effect by table: a program and the options of its call in, findings out.
 
+use super::deletion::deleting_command;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
-use crate::model::deletion::deleting_command;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
