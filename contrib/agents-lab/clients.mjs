@@ -471,8 +471,6 @@ export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, q
 export const earlierClients = [
   earlier(codex, '0.169.0'),
   earlier(gemini, '0.60.0'),
-  // With `COPILOT_AUTO_UPDATE=false`, this version takes every prompt for a wrong command line.
-  { ...earlier(copilot, '1.0.92'), env: { ...copilot.env, COPILOT_AUTO_UPDATE: undefined } },
   earlier(opencode, '1.18.32'),
   earlier(qwen, '0.24.3'),
   earlier(droid, '0.215.0'),

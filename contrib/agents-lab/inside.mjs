@@ -158,10 +158,10 @@ function withSession(flag) {
   return flag === 'SESSION' ? lastSession() : flag;
 }
 
-async function runHeadless(seconds, { flags, prompt, folder = PROJECT }, variables = env) {
+async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
   const said = openSync(join(HOME, 'client.log'), 'a');
   const args = client.headless(flags.map(withSession), prompt);
-  const child = spawn(client.command, args, { cwd: folder, env: variables, stdio: ['ignore', said, said] });
+  const child = spawn(client.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000 * SLOW);
   outcome.status = await new Promise((resolve) => {
     child.on('error', (error) => resolve(String(error)));
@@ -240,7 +240,7 @@ const started = Date.now();
 if (scenario.first) {
   const earlier = [...clients, ...earlierClients].find(({ id }) => id === (scenario.first.client ?? client.id));
   putProgram(earlier);
-  await runHeadless(scenario.seconds, { ...scenario, ...scenario.first }, environment(earlier));
+  await runHeadless(scenario.seconds, { ...scenario, ...scenario.first });
   putProgram(client);
 }
 if (scenario.keys) await runInTerminal(scenario.keys);

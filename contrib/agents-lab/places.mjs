@@ -137,7 +137,6 @@ const PLACES = {
         'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
       },
     },
-    earlier: 'copilot-1.0.92',
     calls: 100,
   },
   opencode: {
@@ -230,9 +229,11 @@ const onceEach = (commands) => (o) => {
   const some = wrong.slice(0, 5).join(', ');
   return wrong.length === 0 ? '' : `the trail does not have ${wrong.length} commands once, such as: ${some}`;
 };
+/** What a read returns. On a loaded machine, Qwen Code loses the output of a quick command. */
+const IS_READ = /first|Exit Code: 0/;
 /** Fails unless the first results are those of the reads. */
 const allRead = (number) => (o) => {
-  const wrong = Array.from({ length: number }, (_, step) => step).filter((step) => !/first/.test(o.model.told[step] ?? ''));
+  const wrong = Array.from({ length: number }, (_, step) => step).filter((step) => !IS_READ.test(o.model.told[step] ?? ''));
   return wrong.length === 0 ? '' : `${wrong.length} of ${number} reads have another result, such as: ${o.model.told[wrong[0]]?.slice(0, 300)}`;
 };
 

@@ -107,7 +107,7 @@ export function writeTable() {
   const failures = tableOf(['Agent', 'Version', ...COLUMNS.map(([title]) => title)], rows);
   const newest = clients.filter(({ agent }, i) => clients.findIndex((one) => one.agent === agent) === i);
   const places = tableOf(
-    ['Deletion by the agent', ...newest.map(({ title }) => title)],
+    ['Mode or place', ...newest.map(({ title }) => title)],
     PLACES.map(([title, names]) => [title, ...newest.map((client) => placeCell(ownOf(client), names))]),
   );
   const page = replaced(readFileSync(PAGE, 'utf8'), BEGIN, failures);
