@@ -7,6 +7,7 @@
 //   deletes  its call that deletes `build`, if it differs from `tools.shell`
 //   silent   `delete` and `write`, where it acts as installed without a request that the guard denies
 //   reads    false if the editor offers no `fs/read_text_file`
+//   goesOn   true if a denial does not end its turn
 
 import { clients, PROJECT } from './clients.mjs';
 import { all, DELETE, does, open, prevents, READ, told, trail } from './expectations.mjs';
@@ -25,6 +26,7 @@ export const agents = [
     acp: [],
     asking: { mode: 'default' },
     silent: ['delete', 'write'],
+    goesOn: true,
   },
   {
     ...codex,
@@ -48,6 +50,7 @@ export const agents = [
     // Gemini CLI's request has the command only as a title, so only a rule denies it.
     asking: { rules: '[[rule]]\neffect = "deny"\nprogram = "rm"\nreason = "not here"\n' },
     silent: ['delete'],
+    goesOn: true,
   },
   {
     ...opencode,
@@ -62,12 +65,15 @@ export const agents = [
     },
     silent: ['delete', 'write'],
   },
+  { ...client('qwen'), acp: ['--acp'], asking: { mode: 'default' }, silent: ['write'] },
+  { ...client('copilot'), acp: ['--acp'], asking: {}, silent: [] },
 ];
 
 // Checks.
 
 const scripts = {
   delete: (agent, asks) => [agent.tools.shell(READ), (asks && agent.deletes) || agent.tools.shell(DELETE)],
+  after: (agent, asks) => [...scripts.delete(agent, asks), agent.tools.shell(READ)],
   write: (agent) => [agent.tools.shell(READ), agent.tools.write(`${PROJECT}/new.txt`, 'hello')],
 };
 
@@ -127,19 +133,28 @@ export function acpChecks({ only, ids }) {
         does('the agent sends no request for a delete', noRequest),
       ],
     };
+    const goesOn = (o) => (o.model.requested.length === 3 ? '' : 'the turn ended');
+    const ends = (o) => (o.model.requested.length === 2 ? '' : 'the turn did not end');
+    const after = {
+      name: 'acp-after',
+      expect: client.goesOn
+        ? [does('after a denial, the agent goes on', all(goesOn, told(2, /a\.txt/)))]
+        : [open('a denial ends the turn', ends)],
+    };
+    if (client.id === 'claude-acp') after.expect.push(does('the model reads the reason', told(1, /no operator|approv/i)));
     const installed = client.silent.map((what) => ({
       name: `acp-installed-${what}`,
       expect: [open(`as installed, a ${what} happens without a denial of the guard`, happens[what])],
     }));
     const hooks = client.id === 'claude-acp' ? [hook] : [];
-    const checks = [asking, files, run, ...hooks, ...installed];
+    const checks = [asking, after, files, run, ...hooks, ...installed];
     return checks.filter(({ name }) => !only || only.split(',').some((wanted) => name.startsWith(wanted))).map((check) => ({ check, client }));
   });
 }
 
 /** Returns the scenario of a check. */
 export function acpScenario(check, agent, guard) {
-  const what = /file|run|write/.test(check.name) ? 'write' : 'delete';
+  const what = /file|run|write/.test(check.name) ? 'write' : /after/.test(check.name) ? 'after' : 'delete';
   const asks = !check.name.startsWith('acp-installed');
   const asking = asks ? agent.asking : {};
   return {

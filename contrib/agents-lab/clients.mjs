@@ -14,10 +14,11 @@
 //              the client itself refuses nothing, so that only the guard is left
 //   unattended environment of a headless run that tells the guard that there is no user
 //   terminal   arguments that start it in a terminal
-//   tools      its own calls for `shell`, `write` and `read`, and for `note`, a tool of the MCP server
+//   tools      its own calls for `shell`, `write` and `read`, for `edit` in some checks, and for `note`, a tool of the MCP server
 //              `notes` (notes.mjs)
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
+//   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
 export const PORT = 18080;
@@ -70,6 +71,7 @@ const claude = {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
     write: (path, content) => ({ tool: 'Write', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+    edit: (path, from, to) => ({ tool: 'Edit', arguments: { file_path: path, old_string: from, new_string: to } }),
     note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
   },
   notes: ({ files }) => ({ '.claude.json': merged(files['.claude.json'], servers({ type: 'stdio' })) }),
@@ -79,6 +81,7 @@ const claude = {
 const olderClaude = {
   ...claude,
   id: 'claude-2.1.197',
+  isOld: true,
   title: 'Claude Code before 2.1.295',
   packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.197`],
 };
@@ -381,6 +384,81 @@ const cline = {
   notes: () => ({ '.cline/data/settings/cline_mcp_settings.json': json(servers({ disabled: false })) }),
 };
 
+/** Pi runs on Node; its extension asks the user where there is a terminal. */
+const pi = {
+  id: 'pi',
+  title: 'Pi',
+  command: 'pi',
+  agent: 'pi',
+  packages: ['@earendil-works/pi-coding-agent@1.6.0'],
+  program: ['node', 'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js'],
+  env: { PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1', PI_TELEMETRY: '0' },
+  files: {
+    '.pi/agent/models.json': json({
+      providers: {
+        'stand-in': {
+          baseUrl: `${root}/v1`,
+          apiKey: 'test',
+          api: 'openai-completions',
+          models: [{ id: 'stand-in', contextWindow: 100_000, maxTokens: 4_000 }],
+        },
+      },
+    }),
+    '.pi/agent/settings.json': json({
+      defaultProvider: 'stand-in',
+      defaultModel: 'stand-in',
+      enableInstallTelemetry: false,
+    }),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => [...flags, '-p', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command } }),
+    write: (path, content) => ({ tool: 'write', arguments: { path, content } }),
+    read: (path) => ({ tool: 'read', arguments: { path } }),
+    note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
+  },
+  notes: () => ({ '.pi/agent/mcp.json': json(servers({ exposure: 'direct' })) }),
+};
+
+const kimi = {
+  id: 'kimi',
+  title: 'Kimi Code',
+  command: 'kimi',
+  agent: 'kimi-code',
+  packages: ['@moonshot-ai/kimi-code@2.1.0'],
+  program: ['node', 'node_modules/@moonshot-ai/kimi-code/dist/main.mjs'],
+  env: { KIMI_CODE_NO_AUTO_UPDATE: '1', KIMI_DISABLE_TELEMETRY: '1' },
+  files: {
+    '.kimi-code/config.toml': [
+      'default_model = "stand-in"',
+      'telemetry = false',
+      '',
+      '[providers.stand-in]',
+      'type = "openai"',
+      `base_url = "${root}/v1"`,
+      'api_key = "test"',
+      '',
+      '[models.stand-in]',
+      'provider = "stand-in"',
+      'model = "stand-in"',
+      'max_context_size = 100000',
+      '',
+    ].join('\n'),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => [...flags, '-p', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'Write', arguments: { path, content } }),
+    read: (path) => ({ tool: 'Read', arguments: { path } }),
+    note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
+  },
+  notes: () => ({ '.kimi-code/mcp.json': json(servers()) }),
+};
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -388,7 +466,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

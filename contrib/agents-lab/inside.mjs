@@ -57,7 +57,8 @@ function breakTrust(how) {
 function installedFiles() {
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
-    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh'];
+    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 
@@ -100,7 +101,7 @@ function editSettings(place) {
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
     text
-      .replace(/("timeout(?:Sec)?": *|LIMIT = )(\d+)/g, (whole, key, number) => {
+      .replace(/("timeout(?:Sec)?": *|^timeout = |LIMIT = )(\d+)/gm, (whole, key, number) => {
         if (Number(number) < 60) return whole;
         return `${key}${Number(number) >= 60_000 ? seconds * 1_000 : seconds}`;
       })

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the published clients of coding agents against a `hooks-guard` binary; README.md describes it.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, rmSync, writeFileSync,
 } from 'node:fs';
@@ -32,6 +32,7 @@ Runs the clients (default: all) against a hooks-guard binary.
   --keep         keep the homes of the scenarios
   --list         print the checks
   --record       keep the results in results.json
+  --offered      print the names of the tools that each client offers to its model, without the guard
   --time         only compare the times of calls with and without the hook (default clients: claude, codex)
   --limit NUMBER with --time: a greater ratio of the times fails
   --table        write the results to docs/agents.md, and run nothing
@@ -49,6 +50,7 @@ const { values: options, positionals: ids } = parseArgs({
     keep: { type: 'boolean' },
     list: { type: 'boolean' },
     record: { type: 'boolean' },
+    offered: { type: 'boolean' },
     time: { type: 'boolean' },
     limit: { type: 'string' },
     table: { type: 'boolean' },
@@ -94,6 +96,7 @@ function checkMachine() {
   }
   const tried = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
   if (tried.status !== 0) cannotRun(`namespaces are not permitted: ${tried.stderr.trim()}`, true);
+  if (options.offered) return;
   try {
     accessSync(options.guard, constants.X_OK);
   } catch {
@@ -114,6 +117,24 @@ function installClients(wanted) {
     else report(strict ? 'BAD' : 'SKIP', client.id, `${client.packages[0]} cannot be installed: ${why}`);
   }
   return there;
+}
+
+/** Prints each client of which the registry has a newer version than the pinned one. */
+async function reportNewer(wanted) {
+  const newest = (name) =>
+    new Promise((resolve) => {
+      execFile('npm', ['view', name, 'version'], { encoding: 'utf8', timeout: 30_000 }, (error, text) =>
+        resolve(error ? undefined : text.trim()));
+    });
+  const checked = [...new Set(wanted)].filter((client) => !client.isOld);
+  const lines = await Promise.all(
+    checked.map(async (client) => {
+      const [, name, pinned] = client.packages[0].match(/^(.+)@(.+)$/);
+      const found = await newest(name);
+      return found && found !== pinned ? `newer: ${client.id} ${found}; the lab has ${pinned}` : undefined;
+    }),
+  );
+  for (const line of lines.filter(Boolean)) console.log(line);
 }
 
 /** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
@@ -187,6 +208,20 @@ if (options.record && options.unguarded) {
   console.error('`--record` keeps results with the guard; run it without `--unguarded`');
   process.exit(2);
 }
+if (options.offered) {
+  checkMachine();
+  const names = new Set();
+  for (const client of installClients(clients.filter(({ id }) => ids.includes(id)))) {
+    if (client === node) continue;
+    const check = { name: 'offered', script: (tools) => [tools.shell('git status --short')] };
+    const { outcome, said } = await runScenario(`${client.id}-offered`, scenario(check, client, 'none'));
+    for (const name of outcome?.model.offered ?? []) names.add(name);
+    if (names.size === 0) console.error(`${client.id} offers no tool: ${said}`);
+  }
+  rmSync(homes, { recursive: true, force: true });
+  console.log(JSON.stringify([...names].sort()));
+  process.exit(names.size === 0 ? 1 : 0);
+}
 if (options.time) {
   checkMachine();
   const wanted = clients.filter(({ id }) => (ids.length === 0 ? ['claude', 'codex'] : ids).includes(id));
@@ -214,6 +249,7 @@ if (todo.length === 0) {
   process.exit(2);
 }
 checkMachine();
+await reportNewer(todo.map(({ client }) => client));
 /** Returns the clients of a check: its own, and the one of an earlier run. */
 function clientsOf({ check, client }) {
   const id = check.first?.(client).client;

@@ -109,7 +109,8 @@ const responses = {
   },
 };
 
-/** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI and Cline. */
+/** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI, Cline, Pi
+ * and Kimi Code. */
 const chat = {
   path: /\/v1\/chat\/completions$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.function?.name),

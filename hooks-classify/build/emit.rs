@@ -374,7 +374,7 @@ impl<'a> Emitter<'a> {
              dash_is_file: {}, shell_text: {}, prints_words: {}, prints_paths: {}, dialect: {}, \
              files_in_words: {}, programs_in_words: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
-             recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, harmless_config: {}, runs_input: {}, \
+             recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
              outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {} }}",
             text(&details.commands_of),
@@ -404,6 +404,7 @@ impl<'a> Emitter<'a> {
             self.texts(&details.variables),
             self.texts(&details.harmless_variables),
             details.expands_files,
+            self.texts(&details.unguarded),
             self.texts(&details.harmless_config),
             details.runs_input,
             self.decides(&details.decided_by),

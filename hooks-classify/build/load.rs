@@ -336,6 +336,13 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
         variables: raw.variables,
         harmless_variables: raw.harmless_variables,
         expands_files: raw.expands_files || above.is_some_and(|p| p.expands_files),
+        unguarded: match raw.unguarded.iter().find(|option| !option.starts_with('-')) {
+            Some(word) => return Err(format!("`unguarded`: `{word}` is not an option")),
+            None if raw.unguarded.is_empty() => {
+                above.map(|p| p.unguarded.clone()).unwrap_or_default()
+            }
+            None => raw.unguarded,
+        },
         harmless_config: raw.harmless_config,
         runs_input: raw.runs_input || above.is_some_and(|p| p.runs_input),
         decided_by: match &raw.decided_by {

@@ -100,6 +100,7 @@ pub(crate) struct DetailsDef {
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_variables: Vec<String>,
     pub(crate) expands_files: bool,
+    pub(crate) unguarded: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
     pub(crate) runs_input: bool,
     pub(crate) decided_by: Vec<FileLocatorDef>,

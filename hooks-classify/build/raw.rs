@@ -77,6 +77,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) expands_files: bool,
     #[serde(default)]
+    pub(crate) unguarded: Vec<String>,
+    #[serde(default)]
     pub(crate) variables: Vec<String>,
     #[serde(default)]
     pub(crate) harmless_variables: Vec<String>,

@@ -18,6 +18,7 @@ export function outcome(record) {
 }
 
 function known(record) {
+  if (record.ran_command) return ["denied", "another command ran"];
   if (record.denied) return ["denied", "denied by a rule"];
   if (record.user_response === "APPROVED") return ["approved", "approved"];
   if (record.user_response === "DENIED") return ["denied", "denied"];
@@ -44,6 +45,13 @@ export function details(record) {
     changesOf(record),
     prose("p", record.reasoning, { class: "reasoning" }),
     record.explanation && prose("p", record.explanation, { class: "explanation" }),
+    record.ran_command &&
+      el(
+        "div",
+        { class: "other-command", role: "alert" },
+        prose("p", "Another command ran than the decided one; nothing decided about it. Another hook, a plugin or the agent changed it; `hooks-guard doctor` lists other hooks."),
+        told("pre", record.ran_command),
+      ),
     cautionLine(record),
     record.always && prose("p", record.always, { class: "always quiet-text" }),
     recordAnswers(record),

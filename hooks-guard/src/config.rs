@@ -13,7 +13,7 @@ use toml::de::DeTable;
 
 use crate::audit::{QuestionLimits, TrailAddress};
 use crate::excerpt::Excerpt;
-use crate::gate::{Modes, Policy, UnknownMcpTools};
+use crate::gate::{Modes, Policy, UnknownMcpTools, UnknownTools};
 use crate::protocol::Agent;
 use crate::spelling::{listed, suggestion};
 
@@ -62,6 +62,8 @@ pub struct Config {
     pub modes: Modes,
     /// Tools of MCP servers that no rule names (a table).
     pub mcp: McpConfig,
+    /// Tools of the agents themselves.
+    pub tools: ToolsConfig,
     /// Time in seconds after which a pending question is denied, 1 to 86 400.
     pub approval_ttl_seconds: u64,
     /// Maximum number of permission requests from one client within any 60 seconds; 0 for no limit.
@@ -104,6 +106,16 @@ pub enum CleanupAccess {
     Off,
 }
 
+/// Tools of the agents themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolsConfig {
+    /// What happens to a call of a tool of an agent that the guard does not know, although it knows the
+    /// tools of the agent: the call needs approval, the agent decides, or it is denied. Default: it needs
+    /// approval.
+    pub unknown: UnknownTools,
+}
+
 /// Tools of MCP servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -139,6 +151,7 @@ impl Default for Config {
             dangerously_skip_confirmations: false,
             modes: Modes::default(),
             mcp: McpConfig::default(),
+            tools: ToolsConfig::default(),
             approval_ttl_seconds: 300,
             rate_limit_per_minute: 100,
             max_open_questions: QuestionLimits::default().total,
@@ -421,6 +434,7 @@ impl Config {
             dangerously_skip_confirmations: self.dangerously_skip_confirmations,
             modes: self.modes,
             unknown_mcp_tools: self.mcp.unknown,
+            unknown_tools: self.tools.unknown,
         }
     }
 

@@ -6,6 +6,7 @@
 mod agents;
 mod check;
 mod environment;
+mod other_hooks;
 mod switches;
 
 pub use self::check::{Check, CheckError, CheckState, DoctorContext};
@@ -14,10 +15,12 @@ pub use environment::SERVER_VARIABLES;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use hooks_runtime::display::shorten;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use self::check::{mode, same};
+use crate::audit::AuditRecord;
 use crate::config::ConfigWarning;
 use crate::install::{BINARY_NAME, in_path};
 use crate::protocol::Agent;
@@ -49,7 +52,7 @@ pub struct Daemon {
 }
 
 /// An audit trail that can be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrailStatus {
     /// The file, or the server without its password.
     pub database: String,
@@ -57,6 +60,9 @@ pub struct TrailStatus {
     pub broken: Option<String>,
     /// Time of the newest entry.
     pub newest: Option<Timestamp>,
+    /// The newest decision of the last 30 days for which another command ran than the decided one, and
+    /// the number of all.
+    pub changed: (Option<AuditRecord>, u64),
 }
 
 /// A rules file.
@@ -79,7 +85,7 @@ pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check>
     if service.is_configured() {
         checks.push(daemon(service));
         let (audit, time) = audit(service);
-        checks.push(audit);
+        checks.extend(audit);
         newest = time;
     } else {
         let what = "not checked, because the configuration is invalid";
@@ -175,20 +181,21 @@ fn daemon(service: &impl Service) -> Check {
     }
 }
 
-fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
+fn audit(service: &impl Service) -> (Vec<Check>, Option<Timestamp>) {
     const VERIFY_REMEDY: &str =
         "run `hooks-guard audit verify`, and compare the database with a backup";
     match service.audit() {
         Ok(None) => {
             let what = "no database yet; the first decision creates it";
-            (Check::new("audit", CheckState::Ok, what, ""), None)
+            (vec![Check::new("audit", CheckState::Ok, what, "")], None)
         }
         Ok(Some(TrailStatus {
             database,
             broken,
             newest,
-        })) => (
-            match broken {
+            changed,
+        })) => {
+            let check = match broken {
                 None => {
                     let what = format!("{database} opens, and its last entries are intact");
                     Check::new("audit", CheckState::Ok, what, "")
@@ -199,14 +206,37 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
                     format!("{database}: {broken}"),
                     VERIFY_REMEDY,
                 ),
-            },
-            newest,
-        ),
+            };
+            let changed = changed_command(changed.0.as_ref(), changed.1);
+            ([check].into_iter().chain(changed).collect(), newest)
+        }
         Err(error) => {
             let remedy = "correct the reported error; without a trail, nothing is allowed";
-            (Check::new("audit", CheckState::Bad, error, remedy), None)
+            (
+                vec![Check::new("audit", CheckState::Bad, error, remedy)],
+                None,
+            )
         }
     }
+}
+
+/// Returns the check of calls in which another command ran than the decided one.
+fn changed_command(newest: Option<&AuditRecord>, count: u64) -> Option<Check> {
+    let record = newest?;
+    let agent = record.agent.as_deref().unwrap_or("an agent");
+    let ran = shorten(record.ran_command.as_deref().unwrap_or_default(), 200);
+    let more = match count {
+        0 | 1 => String::new(),
+        count => format!(" ({count} calls in 30 days)"),
+    };
+    let what = format!(
+        "{agent} ran `{ran}`, but `{}` was decided (decision {}){more}",
+        shorten(&record.command, 200),
+        record.id
+    );
+    let remedy = "remove what changes commands after the decision, such as another hook or a plugin; \
+                  the checks of the agent list other hooks";
+    Some(Check::new("changed", CheckState::Bad, what, remedy))
 }
 
 /// Checks that only the owner can read a file; returns `None` if it does not exist.

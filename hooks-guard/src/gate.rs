@@ -54,6 +54,21 @@ pub struct Policy {
     pub modes: Modes,
     /// See [`Config::mcp`](crate::config::Config::mcp).
     pub unknown_mcp_tools: UnknownMcpTools,
+    /// See [`Config::tools`](crate::config::Config::tools).
+    pub unknown_tools: UnknownTools,
+}
+
+/// What happens to a call of a tool of the agent itself that the guard does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownTools {
+    /// The call needs approval, except in a mode with [`Confirm::Nothing`].
+    #[default]
+    Approval,
+    /// The agent decides, by its own rules and its prompt.
+    Agent,
+    /// The call is denied.
+    Deny,
 }
 
 /// What happens to a call of a tool of an MCP server that no rule names.
@@ -78,6 +93,7 @@ impl Default for Policy {
             dangerously_skip_confirmations: false,
             modes: Modes::default(),
             unknown_mcp_tools: UnknownMcpTools::default(),
+            unknown_tools: UnknownTools::default(),
         }
     }
 }
@@ -392,7 +408,11 @@ impl Gate {
             dangerously_skip_confirmations,
             modes,
             unknown_mcp_tools,
+            unknown_tools,
         } = self.policy;
+        // A tool of the agent that the guard does not know, and that no hook asks about.
+        let is_unknown =
+            verdict.is_none() && (request.tool.as_ref()).is_some_and(|tool| tool.effect.is_none());
         let found = &analysis.classification;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
@@ -410,6 +430,10 @@ impl Gate {
         let is_restricted = unknown_tool.is_some() && unknown_mcp_tools != UnknownMcpTools::Agent;
         let denies_tool = is_restricted && unknown_mcp_tools == UnknownMcpTools::Deny;
         let (allowed, because) = match (&verdict, found.decision) {
+            _ if is_unknown && unknown_tools == UnknownTools::Deny => {
+                (false, Some("`tools.unknown` is `deny`".to_owned()))
+            }
+            _ if is_unknown => (false, None),
             _ if is_restricted => {
                 let value = match denies_tool {
                     true => "deny",
@@ -446,6 +470,7 @@ impl Gate {
             }
         };
         let denied = denies_tool
+            || is_unknown && unknown_tools == UnknownTools::Deny
             || (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let confirm = modes.confirm(mode, request.agent.as_deref());
@@ -465,7 +490,8 @@ impl Gate {
             }
             _ => ChangeScope::Other,
         };
-        let is_of_agent = unknown_tool.is_some_and(|call| !call.runs_command) && !is_restricted;
+        let is_of_agent = unknown_tool.is_some_and(|call| !call.runs_command) && !is_restricted
+            || is_unknown && unknown_tools == UnknownTools::Agent;
         let left_to_agent = match confirm {
             _ if is_of_agent => !failed,
             Confirm::Changes => false,
@@ -480,7 +506,11 @@ impl Gate {
         };
         let because = match (because, mode, scope) {
             (..) if is_of_agent && left_to_agent => {
-                Some("left to the agent: no rule names this MCP tool".to_owned())
+                let why = match is_unknown {
+                    true => "left to the agent: `tools.unknown` is `agent`",
+                    false => "left to the agent: no rule names this MCP tool",
+                };
+                Some(why.to_owned())
             }
             (because, Some(mode), _) if left_to_agent => {
                 let left = format!("{LEFT_TO_AGENT}`{mode}`");

@@ -82,7 +82,8 @@ pub mod tool_call;
 
 pub use hook::ClassifierHook;
 pub use request::{
-    CommandPart, FileAccess, McpCall, McpTool, NetworkAccess, PermissionDecision, PermissionRequest,
+    AgentTool, AgentToolEffect, CommandPart, FileAccess, McpCall, McpTool, NetworkAccess,
+    PermissionDecision, PermissionRequest,
 };
 
 /// Page of the book; its Rust code blocks are tests of this crate.

@@ -75,6 +75,9 @@ pub struct PermissionRequest {
     /// The tool of an MCP server; `command` describes the call then, unless the tool runs a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpCall>,
+    /// The tool of the agent that runs no command and names no file; `command` describes the call then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<AgentTool>,
     /// The changes that the tool in `file` would make. They are shown with the question if the
     /// operator has to answer it, and are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +95,10 @@ impl PermissionRequest {
 
     /// Returns `true` if `command` is a shell command, and no description of another request.
     pub(crate) fn is_command(&self) -> bool {
-        self.file.is_none() && self.network.is_none() && self.described_mcp_call().is_none()
+        self.file.is_none()
+            && self.network.is_none()
+            && self.tool.is_none()
+            && self.described_mcp_call().is_none()
     }
 
     /// Returns the call of a tool of an MCP server that `command` describes, unless the tool runs a
@@ -185,6 +191,32 @@ impl fmt::Display for NetworkAccess {
             None => Ok(()),
         }
     }
+}
+
+/// A tool of an agent that runs no command and names no file, such as one that makes a prompt run later.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentTool {
+    /// The tool, by the agent's name, of at most 500 characters.
+    #[cfg_attr(feature = "http", schema(max_length = 500))]
+    pub name: String,
+    /// The effect of the tool; `None` if the tool is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<AgentToolEffect>,
+    /// SHA-256 of all arguments, in hexadecimal: an approval applies to these arguments only.
+    pub input_hash: String,
+}
+
+/// Effect of a tool of an agent.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentToolEffect {
+    /// The tool fetches these addresses.
+    Fetches(Vec<String>),
+    /// The tool does something that needs approval: a phrase such as "makes a prompt that runs later", of
+    /// at most 500 characters.
+    Does(String),
 }
 
 /// A call of a tool of an MCP server.

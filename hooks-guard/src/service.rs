@@ -14,7 +14,8 @@ use crate::approval::ApprovalScope;
 use crate::audit::{
     AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
-    QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
+    QuestionLimits, RedeemResult, ReportedCommand, SessionScope, TooManyQuestions, UserResponse,
+    with_timeout,
 };
 use crate::changes::{AttachResult, FileChanges, HeldChanges};
 use crate::classify::{Crud, Decision, Parts};
@@ -526,9 +527,12 @@ impl PermissionService {
         Ok(self.inner.audit.redeem(id, secret).await?)
     }
 
-    /// Records that a request ran, for a client with the decision's secret.
+    /// Records that a request ran, for a client with the decision's secret. `ran` is the request that
+    /// ran, if the client knows it: if it is not the decided one, the
+    /// [record](AuditRecord::ran_command) says so.
     ///
-    /// If the agent was to ask its user, the report implies that the user approved.
+    /// If the agent was to ask its user, the report implies that the user approved, unless another
+    /// request ran.
     ///
     /// # Errors
     /// If the trail cannot be written.
@@ -537,30 +541,34 @@ impl PermissionService {
         id: i64,
         secret: &str,
         exit_status: Option<i32>,
+        ran: Option<&PermissionRequest>,
     ) -> Result<ExecutionResult, ServiceError> {
         let secret = secret.to_owned();
-        self.record_run(DecisionSelector::Secret { id, secret }, exit_status)
+        self.record_run(DecisionSelector::Secret { id, secret }, exit_status, ran)
             .await
     }
 
-    /// As [`record_execution`](Self::record_execution), by the agent's id of the call; for processes that open the
-    /// trail themselves.
+    /// As [`record_execution`](Self::record_execution), by the agent's id of the call in the request that ran;
+    /// for processes that open the trail themselves. A request without an id of its call has no
+    /// decision.
     ///
     /// # Errors
     /// If the trail cannot be written.
     pub async fn record_call_execution(
         &self,
-        agent: &str,
-        session: &str,
-        call: &str,
+        ran: &PermissionRequest,
         exit_status: Option<i32>,
     ) -> Result<ExecutionResult, ServiceError> {
+        let (Some(agent), Some(session), Some(call)) = (&ran.agent, &ran.session_id, &ran.call_id)
+        else {
+            return Ok(ExecutionResult::Unknown);
+        };
         let which = DecisionSelector::Call(CallId {
             agent: mask::name(agent),
             session: mask::name(session),
             call: mask::name(call),
         });
-        self.record_run(which, exit_status).await
+        self.record_run(which, exit_status, Some(ran)).await
     }
 
     /// Records that the agent itself denied a request: as the answer to the pending question about
@@ -650,13 +658,19 @@ impl PermissionService {
         &self,
         which: DecisionSelector,
         exit_status: Option<i32>,
+        ran: Option<&PermissionRequest>,
     ) -> Result<ExecutionResult, ServiceError> {
         let outcome = Execution {
             exit_status,
             at: Timestamp::now(),
         };
         let agreed = Some("the agent's own prompt");
-        Ok(self.inner.audit.record_run(which, outcome, agreed).await?)
+        let ran = ran.map(|ran| ReportedCommand {
+            hash: command_hash(ran),
+            shown: Masked::for_storage(&ran.command).text,
+        });
+        let audit = &self.inner.audit;
+        Ok(audit.record_run(which, outcome, agreed, ran).await?)
     }
 }
 
@@ -745,6 +759,9 @@ fn command_hash(request: &PermissionRequest) -> [u8; 32] {
     let mcp = request.described_mcp_call();
     if let Some(hash) = mcp.and_then(|call| call.input_hash.as_deref()) {
         parts.push(hash.as_bytes());
+    }
+    if let Some(tool) = &request.tool {
+        parts.push(tool.input_hash.as_bytes());
     }
     let mut hash = Sha256::new();
     if parts.iter().any(|part| part.contains(&0)) {

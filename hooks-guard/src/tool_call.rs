@@ -14,9 +14,12 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use crate::audit::AuditRecord;
 use crate::changes::{self, FileChanges, ProposedChange};
 use crate::classify::Decision;
-use crate::protocol::{self, Agent, AgentDecision, DecisionRequest, HookEvent, HookReply};
+use crate::protocol::{
+    self, Agent, AgentDecision, AgentHook, DecisionRequest, HookEvent, HookReply,
+};
 use crate::request::{PermissionDecision, PermissionRequest};
 
 /// Timeout of the comparison of edits with the present files.
@@ -271,6 +274,19 @@ pub fn undecided_reply(agent: Agent, event: &HookEvent, problem: &str) -> HookRe
         }
         other => protocol::failure_reply(agent, Some(other.hook()), &why),
     }
+}
+
+/// Returns the reply after a tool ran: a message if another command ran than the decided one.
+#[must_use]
+pub fn run_reply(hook: AgentHook, other: Option<&AuditRecord>) -> HookReply {
+    let ran = |record: &AuditRecord| {
+        let ran = record.ran_command.as_deref()?;
+        let (id, decided) = (record.id, &record.command);
+        Some(protocol::other_command_reply(hook, id, decided, ran))
+    };
+    other
+        .and_then(ran)
+        .unwrap_or_else(|| protocol::empty_reply(hook))
 }
 
 /// Sets the agent's name, and a call id if the agent sent none.

@@ -3,7 +3,6 @@
 
 pub(crate) mod arg;
 pub(crate) mod assigned_values;
-pub(crate) mod deletion;
 pub(crate) mod device;
 pub(crate) mod effect;
 pub(crate) mod environment;

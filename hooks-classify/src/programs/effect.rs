@@ -1,8 +1,8 @@
 //! Effect by table: a program and the options of its call in, findings out.
 
+use super::deletion::deleting_command;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
-use crate::model::deletion::deleting_command;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
@@ -86,7 +86,7 @@ pub(super) fn note_effect(
         (effect, span, option) = (strongest, whole, Some(name));
     }
     let path = &call.path;
-    let reason = match (option, effect) {
+    let mut reason = match (option, effect) {
         (Some("--help"), Effect::Read) => format!("`{path} --help` prints help"),
         (Some(option), Effect::Read) if program.details.help.contains(&option) => {
             format!("`{path} {option}` prints help")
@@ -106,6 +106,14 @@ pub(super) fn note_effect(
         ),
         (None, _) => format!("`{path}` {}", program.does),
     };
+    if effect != Effect::Read {
+        let unguarded = unguarded_options(call);
+        match unguarded.as_slice() {
+            [] => {}
+            [one] => reason += &format!("; {one} switches its own checks off"),
+            many => reason += &format!("; {} switch its own checks off", many.join(", ")),
+        }
+    }
     analysis.add_finding(effect, span, reason);
     // Operands of which the table says nothing may name commands.
     let may_name_command = !program.commands.is_empty() || program.operands.is_empty();
@@ -124,6 +132,37 @@ fn note_unlisted_deletion(analysis: &mut Analysis, call: &Call) {
         let reason = format!("`{}` has a command `{word}`, which may delete", call.path);
         analysis.add_finding(Effect::Delete, first.arg.span, reason);
     }
+}
+
+/// Returns the options of a call with which an agent runs without its own checks, as the table of the
+/// program lists them, in backticks.
+///
+/// The words are compared as text, also behind the prompt of the agent, where some versions read no
+/// option: a warning too many is better than one that is missing.
+fn unguarded_options(call: &Call) -> Vec<String> {
+    let unquoted = |text: &str| text.replace(['"', '\''], "");
+    let is_used = |listed: &&&str| {
+        let (name, value) = match listed.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (**listed, None),
+        };
+        let fits = |given: &str| value.is_none_or(|value| unquoted(given) == value);
+        let parsed = call.options.iter().any(|opt| {
+            let given = opt.value.as_ref().map_or("", |value| &value.text);
+            opt.name == name && fits(given)
+        });
+        let mut words = call.args.iter().enumerate();
+        parsed
+            || words.any(|(at, word)| match word.text.strip_prefix(name) {
+                Some("") => fits(call.args.get(at + 1).map_or("", |next| &next.text)),
+                Some(rest) => rest.strip_prefix('=').is_some_and(fits),
+                None => false,
+            })
+    };
+    let listed = call.program.details.unguarded.iter().filter(is_used);
+    listed
+        .map(|option| format!("`{}`", option.replacen('=', " ", 1)))
+        .collect()
 }
 
 /// Notes the effects of the options alone, for functions that read the operands themselves.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::deletion::states_deletion;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
-use crate::model::deletion::states_deletion;
 use crate::model::effect::Effect;
 
 /// Operations of a document.

@@ -11,6 +11,7 @@ mod cluster;
 mod code_roles;
 mod config;
 mod databases;
+pub(crate) mod deletion;
 mod documents;
 mod effect;
 pub(crate) mod file_roles;

@@ -1,11 +1,11 @@
 //! Requests: words in, the metadata hosts of clouds among them, which give out the keys of the machine,
 //! and the effect of headers that change the method out.
 
+use super::deletion::is_deleting_word;
 use super::graphql::note_statement;
 use crate::analysis::{Analysis, Context};
 use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
-use crate::model::deletion::is_deleting_word;
 use crate::model::effect::Effect;
 use crate::model::role::Role;
 use crate::options::call::Call;

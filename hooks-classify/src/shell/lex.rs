@@ -86,6 +86,12 @@ impl Lexer<'_> {
         }
     }
 
+    /// Begins a piece at a quote. In an expression all text counts as quoted, and an empty piece keeps
+    /// the text before the quote apart.
+    fn push_quotes(&mut self, mode: QuoteMode) {
+        self.push_text("", mode != QuoteMode::Expression);
+    }
+
     fn run(&mut self, mode: QuoteMode) {
         while let Some(next) = self.peek() {
             match next {
@@ -113,11 +119,12 @@ impl Lexer<'_> {
                     let length = self.rest().find('\'').unwrap_or(self.rest().len());
                     let inside = self.rest()[..length].to_owned();
                     self.at += (length + 1).min(self.to - self.at);
+                    self.push_quotes(mode);
                     self.push_text(&inside, true);
                 }
                 '"' if mode != QuoteMode::Document => {
                     self.at += 1;
-                    self.push_text("", true);
+                    self.push_quotes(mode);
                     self.double_quoted();
                 }
                 '$' => self.expansion(false, mode),

@@ -92,6 +92,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         variables,
         harmless_variables,
         expands_files,
+        unguarded,
         harmless_config,
         runs_input,
         decided_by,
@@ -125,6 +126,9 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
     ];
     if *expands_files {
         keys.push("expands_files".to_owned());
+    }
+    if !unguarded.is_empty() {
+        keys.push(format!("unguarded {unguarded:?}"));
     }
     if !harmless_variables.is_empty() {
         keys.push(format!("harmless_variables {harmless_variables:?}"));

@@ -254,6 +254,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) harmless_variables: &'static [&'static str],
     /// `true` if it replaces a word `@FILE` by the options and operands in the file.
     pub(crate) expands_files: bool,
+    /// Options with which an agent runs without its own checks: a name, or a name with a value.
+    pub(crate) unguarded: &'static [&'static str],
     pub(crate) harmless_config: &'static [&'static str],
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,

@@ -7,7 +7,7 @@ use crate::model::arg::{Arg, UNKNOWN, may_compute};
 use crate::model::effect::Effect;
 use crate::model::environment::{Value, is_numeric, possible_address};
 use crate::model::possible_path::PossiblePath;
-use crate::model::script::{DefaultWord, ParameterOperator};
+use crate::model::script::{DefaultWord, ParameterOperator, ShellWord, WordPiece};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::is_numeric_parameter;
@@ -115,6 +115,8 @@ impl Interpreter<'_> {
                     .get(name)
                     .and_then(Value::list)
                     .map(str::to_owned),
+                // An empty pattern, which some shells find before the first character: `${x/''/word}`.
+                false if operation.starts_with("//") && !begins_with(inner, "//") => None,
                 false => known
                     .as_deref()
                     .and_then(|value| apply_operator(value, &operation)),
@@ -378,6 +380,14 @@ impl Interpreter<'_> {
 fn replacement(operation: &str) -> Option<&str> {
     let operation = operation.strip_prefix(':').unwrap_or(operation);
     operation.strip_prefix(['+', '-', '=', '?'])
+}
+
+/// Returns `true` if a word begins with this text, without empty quotes or a variable in it.
+fn begins_with(word: &ShellWord, text: &str) -> bool {
+    matches!(
+        word.pieces.first(),
+        Some(WordPiece::Text { text: first, .. }) if first.starts_with(text)
+    )
 }
 
 /// Returns the result of a simple operator on a known value.

@@ -6,7 +6,6 @@ use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
 use crate::languages::powershell::is_cmdlet;
 use crate::model::arg::{Arg, UNKNOWN, display_text, shell_quoted};
-use crate::model::deletion::deleting_command;
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
@@ -18,6 +17,7 @@ use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
 use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
+use crate::programs::deletion::deleting_command;
 use crate::programs::packages::{package_name, program_of_file};
 
 /// The reason of a question about a text with too many values to try.

@@ -7,12 +7,15 @@
 //! | `lines` | Lines of limited length, and queues for writers |
 //! | `requests` | Reads the requests of an agent that need a decision |
 //! | `options` | The options of a permission request |
+//! | `agents` | What is known of single agents |
+//! | `tool_calls` | The tool calls that an agent has described |
 //! | `decide` | [`RequestGate`], which decides about requests |
 //! | `state` | Open requests and sessions |
 //! | `approved` | Approved changes of files, which cover one write each |
 //! | `proxy` | [`Proxy`], which passes messages on |
 //! | `fuzz` | Properties that hold for any messages |
 
+mod agents;
 mod approved;
 mod decide;
 mod fuzz;
@@ -22,6 +25,7 @@ mod options;
 mod proxy;
 mod requests;
 mod state;
+mod tool_calls;
 
 pub use self::decide::{
     DecidedRequest, DecisionRecord, OperatorDecision, RecordKey, RequestDecision, RequestGate,

@@ -6,6 +6,14 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// Ids of options of the kind `allow_once` that allow more than the request: they change the mode of the
+/// session. Qwen Code 0.24.4.
+const CHANGES_MODE: &[&str] = &["proceed_once_and_switch_to_default"];
+
+/// Ids of options of the kind `reject_once` after which the agent goes on; another option of this kind
+/// ends its turn. codex-acp 2.6.0.
+const GOES_ON: &[&str] = &["decline"];
+
 /// The options that an agent offers, in its order.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(transparent)]
@@ -19,20 +27,25 @@ struct PermissionOption {
 }
 
 impl PermissionOptions {
-    /// Returns the id of the option that allows the request once. `None` if there is none, or
-    /// several: they may allow different things.
+    /// Returns the id of the option that allows the request once, and changes no mode. `None` if
+    /// there is none, or several: they may allow different things.
     #[must_use]
     pub fn allow_once(&self) -> Option<&str> {
-        let mut found = self.of_kind("allow_once");
+        let changes_mode = |id: &&str| CHANGES_MODE.contains(id);
+        let mut found = self.of_kind("allow_once").filter(|id| !changes_mode(id));
         found.next().filter(|_| found.next().is_none())
     }
 
     /// Returns the id of the option that rejects the request: once if the agent offers it, else
-    /// always.
+    /// always. Of several, one after which the agent goes on.
     #[must_use]
     pub fn reject(&self) -> Option<&str> {
+        let goes_on = |id: &&str| GOES_ON.contains(id);
         let mut once = self.of_kind("reject_once");
-        once.next().or_else(|| self.of_kind("reject_always").next())
+        let first = self.of_kind("reject_once").find(goes_on);
+        first
+            .or_else(|| once.next())
+            .or_else(|| self.of_kind("reject_always").next())
     }
 
     /// Returns `true` if the option with this id allows the request.
@@ -107,6 +120,13 @@ mod tests {
         assert_eq!((allow.allow_once(), allow.reject()), (None, None));
         let always = options(&[("c", "reject_always"), ("x", "_custom")]);
         assert_eq!((always.allow_once(), always.reject()), (None, Some("c")));
+        let mode = "proceed_once_and_switch_to_default";
+        let qwen = options(&[("proceed_once", "allow_once"), (mode, "allow_once")]);
+        assert_eq!(qwen.allow_once(), Some("proceed_once"));
+        assert_eq!(options(&[(mode, "allow_once")]).allow_once(), None);
+        assert!(qwen.allows(mode));
+        let codex = options(&[("cancel", "reject_once"), ("decline", "reject_once")]);
+        assert_eq!(codex.reject(), Some("decline"));
         let two = options(&[("turn", "allow_once"), ("review", "allow_once")]);
         assert_eq!(two.allow_once(), None);
         let same = options(&[("yes", "allow_once"), ("yes", "reject_once")]);

@@ -9,15 +9,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hooks_runtime::display::{escape, shorten};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::oneshot;
 
+use super::agents::{Refusal, refusal};
 use super::approved::WholeChange;
 use super::decide::{
     DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
@@ -158,6 +159,23 @@ async fn read_client<G: RequestGate>(shared: Arc<Shared<G>>, mut from: impl Asyn
         .cancel(None, "the client has closed the connection")
         .await;
     shared.to_agent.close().await;
+}
+
+impl<G: RequestGate> requests::Connection for Shared<G> {
+    fn directory(&self, session: &str) -> Option<PathBuf> {
+        self.state().directory(session)
+    }
+
+    fn complete(&self, session: &str, call: &mut Map<String, Value>) -> bool {
+        let Some(id) = call.get("toolCallId").and_then(Value::as_str) else {
+            return false;
+        };
+        let key = ToolCallKey {
+            session_id: shortened(session),
+            call_id: shortened(id),
+        };
+        self.state().tool_calls.complete(&key, call)
+    }
 }
 
 impl<G: RequestGate> Shared<G> {
@@ -304,23 +322,30 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
-    /// Reports the run of an allowed tool call if a `session/update` of the agent ends the call.
+    /// Remembers the tool call that a `session/update` of the agent describes, and reports its run if
+    /// the update ends an allowed call.
     async fn read_update(&self, line: &[u8]) {
-        if line.len() > MAX_INPUT_BYTES || !self.state().awaits_calls() {
+        if line.len() > MAX_INPUT_BYTES {
             return;
         }
         let Ok(UpdateMessage { params }) = message::parse(line) else {
             return;
         };
-        let has_run = match params.update.status.as_deref() {
-            Some("completed" | "failed") => true,
-            Some("cancelled") => false,
-            _ => return,
-        };
+        let update = params.update;
         let call = ToolCallKey {
             session_id: shortened(&params.session_id),
-            call_id: shortened(&params.update.tool_call_id),
+            call_id: shortened(&update.tool_call_id),
         };
+        let has_run = match update.status.as_deref() {
+            Some("completed" | "failed") => true,
+            Some("cancelled") => false,
+            _ => {
+                let is_new = update.session_update == "tool_call";
+                let fields = update.fields;
+                return self.state().tool_calls.describe(call, is_new, fields);
+            }
+        };
+        self.state().tool_calls.forget(&call);
         let ended = self.state().end_call(&call);
         for key in ended.into_iter().filter(|_| has_run) {
             self.gate.report_run(key).await;
@@ -477,10 +502,8 @@ impl<G: RequestGate> Shared<G> {
                 let problem = format!("the request is longer than {MAX_INPUT_BYTES} bytes");
                 Err(BrokenMessage::new(code::INVALID_REQUEST, problem))
             }
-            false => message::params(&line).and_then(|params| {
-                let directory = |session: &str| self.state().directory(session);
-                requests::read(&id, method, params, directory)
-            }),
+            false => message::params(&line)
+                .and_then(|params| requests::read(&id, method, params, self.as_ref())),
         };
         let mut request = match read {
             Ok(request) => request,
@@ -578,6 +601,10 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
+    fn refusal(&self) -> Refusal {
+        refusal(self.state().agent_name.as_deref())
+    }
+
     /// Answers a denied request.
     async fn deny(&self, request: OpenRequest, reason: &str) {
         let released = self.state().release(&request.id);
@@ -587,6 +614,9 @@ impl<G: RequestGate> Shared<G> {
         let reason = shorten(reason, MAX_REASON_CHARS);
         tracing::info!(reason = %escape(&reason), "denied");
         let reply = match &request.request.kind {
+            RequestKind::Permission(_) if self.refusal() == Refusal::Error => {
+                error_reply(Some(&request.id), code::DENIED, &reason)
+            }
             RequestKind::Permission(offered) => {
                 // Without an option that rejects, `cancelled` is the only result that allows nothing.
                 let result = match offered.reject() {
@@ -732,8 +762,12 @@ struct UpdateParams<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CallUpdate<'a> {
+    #[serde(default)]
+    session_update: Cow<'a, str>,
     tool_call_id: Cow<'a, str>,
     status: Option<Cow<'a, str>>,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
 }
 
 /// A request of the agent with its decision.

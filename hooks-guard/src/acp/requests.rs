@@ -17,7 +17,7 @@ use super::message::{BrokenMessage, MessageId, code, folded};
 use super::options::PermissionOptions;
 use crate::changes::{ProposedChange, ProposedEdit, Replacement};
 use crate::classify::{Crud, MAX_COMMAND_CHARS};
-use crate::protocol::{self, ToolKind, access, input_hash, line};
+use crate::protocol::{self, ToolKind, access, input_hash, line, tool};
 use crate::request::{FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, PermissionRequest};
 
 /// A request of an agent that needs a decision.
@@ -61,8 +61,17 @@ pub enum Evidence {
     Display,
 }
 
-/// Reads the parameters of a request whose method [needs a decision](needs_decision). `directory`
-/// returns the directory of a session.
+/// What the connection knows about a request.
+pub(super) trait Connection {
+    /// Returns the directory of a session.
+    fn directory(&self, session: &str) -> Option<PathBuf>;
+
+    /// Adds what the agent has said of a tool call before to its description; `true` if something was
+    /// added.
+    fn complete(&self, session: &str, call: &mut Map<String, Value>) -> bool;
+}
+
+/// Reads the parameters of a request whose method [needs a decision](needs_decision).
 ///
 /// # Errors
 /// If the parameters are not valid.
@@ -70,7 +79,7 @@ pub(super) fn read(
     id: &MessageId,
     method: &str,
     params: Option<Value>,
-    directory: impl Fn(&str) -> Option<PathBuf>,
+    connection: &impl Connection,
 ) -> Result<AgentRequest, BrokenMessage> {
     let params = params.unwrap_or_default();
     let Some(fields) = params.as_object() else {
@@ -81,7 +90,7 @@ pub(super) fn read(
     let reader = Reader {
         id,
         params: &params,
-        directory: &directory,
+        connection,
     };
     match method {
         _ if method == names.terminal_create => reader.terminal(),
@@ -139,14 +148,14 @@ fn check_case(params: &Map<String, Value>) -> Result<(), BrokenMessage> {
 }
 
 /// Reads the parameters of one request.
-struct Reader<'a, D> {
+struct Reader<'a, C> {
     id: &'a MessageId,
     /// An object.
     params: &'a Value,
-    directory: &'a D,
+    connection: &'a C,
 }
 
-impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
+impl<'a, C: Connection> Reader<'a, C> {
     /// Reads the parameters as a type of the protocol.
     fn typed<T: Deserialize<'a>>(&self) -> Result<T, BrokenMessage> {
         T::deserialize(self.params).map_err(|error| invalid(error.to_string()))
@@ -158,7 +167,7 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
         PermissionRequest {
             session_id: Some(shortened(session)),
             call_id: Some(shortened(&call)),
-            cwd: cwd.or_else(|| (self.directory)(session)),
+            cwd: cwd.or_else(|| self.connection.directory(session)),
             ..PermissionRequest::default()
         }
     }
@@ -265,8 +274,8 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
             (true, false) => {
                 let typed: v1::RequestPermissionRequest = self.typed()?;
                 let options = self.options()?;
-                let call = PermissionToolCall::read(&self.params["toolCall"])?;
-                self.tool_call(&typed.session_id.to_string(), options, &call)
+                let session = typed.session_id.to_string();
+                self.tool_call(&session, options, &self.params["toolCall"])
             }
             (false, _) => self.subject(),
         }
@@ -291,8 +300,7 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
                 Ok(permission(session, options, vec![reading], evidence))
             }
             Some(v2::RequestPermissionSubject::ToolCall(_)) => {
-                let call = PermissionToolCall::read(&self.params["subject"]["toolCall"])?;
-                self.tool_call(&session, options, &call)
+                self.tool_call(&session, options, &self.params["subject"]["toolCall"])
             }
             _ => Ok(permission(session, options, Vec::new(), Evidence::Display)),
         }
@@ -307,10 +315,14 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
         &self,
         session: &str,
         options: PermissionOptions,
-        call: &PermissionToolCall<'_>,
+        call: &Value,
     ) -> Result<AgentRequest, BrokenMessage> {
+        let mut call = call.clone();
+        let fields = call.as_object_mut();
+        let is_joined = fields.is_some_and(|fields| self.connection.complete(session, fields));
+        let call = PermissionToolCall::read(&call, is_joined)?;
         let below = call.text_of(&["cwd", "workdir", "working_directory", "directory"]);
-        let cwd = protocol::directory((self.directory)(session), below);
+        let cwd = protocol::directory(self.connection.directory(session), below);
         check_path(cwd.as_deref())?;
         let base = self.base(session, Some(call.id), cwd);
         let commands = call.commands()?;
@@ -358,8 +370,9 @@ fn permission(
 }
 
 /// Inputs of shell tools that change nothing but the command's time limit and description.
-const SHELL_INPUT: [&str; 14] = [
+const SHELL_INPUT: [&str; 15] = [
     "command",
+    "commands",
     "cmd",
     "cwd",
     "workdir",
@@ -375,6 +388,25 @@ const SHELL_INPUT: [&str; 14] = [
     "is_background",
 ];
 
+/// Returns the kind of a call that names its tool instead of its kind.
+fn kind_of_tool(call: &Value) -> Option<&'static str> {
+    let meta = &call["_meta"];
+    let names = [
+        &call["name"],
+        &meta["toolName"],
+        &meta["claudeCode"]["toolName"],
+    ];
+    let name = names.into_iter().find_map(Value::as_str)?;
+    match tool(name)? {
+        ToolKind::Shell => Some("execute"),
+        ToolKind::Reads => Some("read"),
+        ToolKind::Searches => Some("search"),
+        ToolKind::Changes(Crud::Delete) => Some("delete"),
+        ToolKind::Changes(_) => Some("edit"),
+        _ => None,
+    }
+}
+
 /// The tool call of a permission request; both versions have these fields.
 struct PermissionToolCall<'a> {
     id: &'a str,
@@ -385,10 +417,12 @@ struct PermissionToolCall<'a> {
     locations: &'a [Value],
     /// `false` if a field has another type than in the protocol.
     understood: bool,
+    /// `true` if earlier messages described a part of the call.
+    is_joined: bool,
 }
 
 impl<'a> PermissionToolCall<'a> {
-    fn read(call: &'a Value) -> Result<Self, BrokenMessage> {
+    fn read(call: &'a Value, is_joined: bool) -> Result<Self, BrokenMessage> {
         let Some(id) = call["toolCallId"].as_str() else {
             return Err(invalid("`toolCallId` is missing"));
         };
@@ -398,7 +432,7 @@ impl<'a> PermissionToolCall<'a> {
         let is_list = |key: &str| call[key].is_null() || call[key].is_array();
         Ok(Self {
             id,
-            kind: text("kind"),
+            kind: text("kind").or_else(|| kind_of_tool(call)),
             title: text("title"),
             input: call["rawInput"].as_object(),
             content: list("content"),
@@ -406,6 +440,7 @@ impl<'a> PermissionToolCall<'a> {
             understood: ["kind", "title"].into_iter().all(is_text)
                 && ["content", "locations"].into_iter().all(is_list)
                 && (call["rawInput"].is_null() || call["rawInput"].is_object()),
+            is_joined,
         })
     }
 
@@ -417,7 +452,8 @@ impl<'a> PermissionToolCall<'a> {
     /// Returns the commands in the input: texts of a shell, or lists of words.
     fn commands(&self) -> Result<Vec<String>, BrokenMessage> {
         let mut commands: Vec<String> = Vec::new();
-        let fields = ["command", "cmd"].map(|key| self.input.and_then(|input| input.get(key)));
+        let input = |key: &str| self.input.and_then(|input| input.get(key));
+        let fields = ["command", "cmd"].map(input);
         for field in fields.into_iter().flatten() {
             let command = match field {
                 Value::String(text) => text.clone(),
@@ -432,6 +468,15 @@ impl<'a> PermissionToolCall<'a> {
             };
             if !command.trim().is_empty() && !commands.contains(&command) {
                 commands.push(command);
+            }
+        }
+        // The parts of the command, as Copilot CLI reads it.
+        let parts = input("commands").and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            match part.as_str() {
+                Some(part) if commands.iter().any(|command| command.contains(part)) => {}
+                Some(part) => commands.push(part.to_owned()),
+                None => return Err(invalid("`rawInput.commands` is not a list of texts")),
             }
         }
         Ok(commands)
@@ -514,7 +559,8 @@ impl<'a> PermissionToolCall<'a> {
         if self.kind == Some("move") {
             others.extend(moved.map(PathBuf::from));
         }
-        if paths.is_empty() && others.is_empty() {
+        // Another message may have described another call.
+        if self.is_joined || paths.is_empty() && others.is_empty() {
             let located = self.locations.iter().filter_map(|at| at["path"].as_str());
             others.extend(located.map(PathBuf::from));
         }

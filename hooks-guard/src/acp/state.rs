@@ -11,6 +11,7 @@ use super::approved::{ApprovedChanges, WholeChange};
 use super::decide::{DecisionRecord, RecordKey, RequestOutcome};
 use super::message::MessageId;
 use super::options::PermissionOptions;
+use super::tool_calls::ToolCalls;
 
 /// Maximum number of open requests of one side.
 const MAX_OPEN_REQUESTS: usize = 10_000;
@@ -35,6 +36,8 @@ pub(super) struct State {
     sessions: SessionDirectories,
     /// Allowed tool calls that the agent has not ended yet; the oldest are forgotten.
     allowed_calls: VecDeque<AllowedCall>,
+    /// Tool calls that the agent has described, and that have not ended.
+    pub(super) tool_calls: ToolCalls,
     /// Approved changes of files that the client has not written yet.
     pub(super) approved_changes: ApprovedChanges,
     /// Name in the agent's response to `initialize`.
@@ -227,11 +230,6 @@ impl State {
         if self.allowed_calls.len() > MAX_ALLOWED_CALLS {
             self.allowed_calls.pop_front();
         }
-    }
-
-    /// Returns `true` if the end of a tool call is awaited.
-    pub(super) fn awaits_calls(&self) -> bool {
-        !self.allowed_calls.is_empty()
     }
 
     /// Takes the decisions about a tool call that has ended.

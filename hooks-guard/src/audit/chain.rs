@@ -153,10 +153,14 @@ pub(super) fn answered(row: &DecisionRow) -> [u8; 32] {
 }
 
 pub(super) fn executed(row: &DecisionRow) -> [u8; 32] {
-    Content::new(LogEntryKind::Executed, row.id)
+    let content = Content::new(LogEntryKind::Executed, row.id)
         .maybe_int(row.executed_at)
-        .maybe_int(row.exit_status)
-        .hash()
+        .maybe_int(row.exit_status);
+    // Rows without another command hash as they did before this column existed.
+    match &row.ran_command {
+        Some(ran) => content.text(ran).hash(),
+        None => content.hash(),
+    }
 }
 
 /// Checks that the log contains an entry for a row, before the row allows a command.

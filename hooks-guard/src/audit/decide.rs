@@ -8,14 +8,15 @@ use super::chain::{self, LogEntryKind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
-    AnswerResult, DecisionRow, Execution, ExecutionResult, NewAnswer, UserResponse, columns,
-    floor_us, fold_case, response_code, storable,
+    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, ReportedCommand,
+    UserResponse, columns, floor_us, fold_case, response_code, storable,
 };
 use super::remember::RecordRemembered;
 use super::remembered::{NewRemembered, SessionScope};
 use super::tally::CountedDecision;
 use super::tx::{Arg, Sql, Tx};
 use super::write::{Batch, Work};
+use crate::request::NetworkAccess;
 
 /// Author of the answer to a question that expired.
 const BY_DEADLINE: &str = "deadline";
@@ -30,14 +31,40 @@ pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<DecisionRow>, Au
     .transpose()
 }
 
-/// SQL parameters `$1` to `$34`, the values of [`DecisionRow::args`].
+/// Returns the newest decision since a time for which another command ran, and the number of all.
+pub(super) async fn changed_commands(
+    tx: &mut Tx,
+    since: i64,
+) -> Result<(Option<AuditRecord>, u64), AuditError> {
+    let newest = tx
+        .optional(
+            concat!(
+                "SELECT ",
+                columns!(),
+                " FROM decisions d WHERE d.ran_command IS NOT NULL AND d.at >= $1
+                    ORDER BY d.at DESC, d.id DESC LIMIT 1"
+            ),
+            &[since.into()],
+        )
+        .await?;
+    let record = newest.map(|row| DecisionRow::read(&row, 0)?.record());
+    let count = tx
+        .one(
+            "SELECT count(*) FROM decisions d WHERE d.ran_command IS NOT NULL AND d.at >= $1",
+            &[since.into()],
+        )
+        .await?;
+    Ok((record.transpose()?, count.int(0)?.unsigned_abs()))
+}
+
+/// SQL parameters `$1` to `$35`, the values of [`DecisionRow::args`].
 macro_rules! record {
     (log) => {
-        "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $35, $1, $36)"
+        "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $36, $1, $37)"
     };
     (searched) => {
         "INSERT INTO searched (at, id, class, requires, response, folded, agent)
-         VALUES ($2, $1, $5, $6, $7, $37, $15)"
+         VALUES ($2, $1, $5, $6, $7, $38, $15)"
     };
     (decisions) => {
         "INSERT INTO decisions (
@@ -45,10 +72,10 @@ macro_rules! record {
             confidence, method, timed_out, reasoning, explanation, context, agent,
             session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
             decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
-            exit_status, executed_seq, parts, scope, scope_hash)
+            exit_status, executed_seq, parts, scope, scope_hash, ran_command)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
             $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
-            $33, $34)"
+            $33, $34, $35)"
     };
 }
 
@@ -296,6 +323,8 @@ pub(super) struct RecordExecution {
     pub(super) outcome: Execution,
     /// Author of the implied approval, if the agent was to ask its user.
     pub(super) agreed: Option<&'static str>,
+    /// The command that ran, if it is reported.
+    pub(super) ran: Option<ReportedCommand>,
 }
 
 /// Selects a decision.
@@ -354,7 +383,12 @@ impl Work for RecordExecution {
         if row.executed_at.is_some() {
             return Ok(ExecutionResult::Already(Box::new(row.record()?)));
         }
+        let ran_command = match self.ran {
+            Some(ran) if is_other_command(batch, &row, &ran).await? => Some(storable(&ran.shown)),
+            _ => None,
+        };
         let mut row = DecisionRow {
+            ran_command,
             executed_at: Some(floor_us(self.outcome.at)),
             exit_status: self.outcome.exit_status.map(i64::from),
             ..row
@@ -367,19 +401,22 @@ impl Work for RecordExecution {
         batch
             .tx
             .execute(
-                "UPDATE decisions SET executed_at = $2, exit_status = $3, executed_seq = $4
-                 WHERE id = $1",
+                "UPDATE decisions SET executed_at = $2, exit_status = $3, executed_seq = $4,
+                    ran_command = $5 WHERE id = $1",
                 &[
                     row.id.into(),
                     row.executed_at.into(),
                     row.exit_status.into(),
                     row.executed_seq.into(),
+                    (&row.ran_command).into(),
                 ],
             )
             .await?;
         let asked_itself = row.requires && row.response.is_none() && row.deadline.is_none();
+        // The user has not approved the decided command by the run of another one.
         if let Some(by) = self.agreed
             && asked_itself
+            && row.ran_command.is_none()
         {
             let answer = NewAnswer {
                 response: UserResponse::Approved,
@@ -391,6 +428,33 @@ impl Work for RecordExecution {
         }
         Ok(ExecutionResult::Done(Box::new(row.record()?)))
     }
+}
+
+/// Returns `true` if a command is not the one of its decision, and none of the decisions about the
+/// same call was about it. An agent may request several decisions about a call: Codex requests network
+/// access separately.
+async fn is_other_command(
+    batch: &mut Batch,
+    row: &DecisionRow,
+    ran: &ReportedCommand,
+) -> Result<bool, AuditError> {
+    if row.command_hash == ran.hash || NetworkAccess::is_described_by(&row.command) {
+        return Ok(false);
+    }
+    let found = batch
+        .tx
+        .optional(
+            "SELECT d.id FROM decisions d WHERE d.call_id IS NOT NULL AND d.call_id = $1
+                AND d.agent = $2 AND d.session_id = $3 AND d.command_hash = $4 LIMIT 1",
+            &[
+                (&row.call_id).into(),
+                (&row.agent).into(),
+                (&row.session_id).into(),
+                (&ran.hash).into(),
+            ],
+        )
+        .await?;
+    Ok(found.is_none())
 }
 
 /// Returns `true` if the secret matches the hash; compares in constant time.

@@ -25,7 +25,7 @@ pub fn jsonl(record: &AuditRecord) -> String {
 }
 
 /// Columns of a [`csv`] line.
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "id",
     "timestamp",
     "command",
@@ -53,6 +53,7 @@ const COLUMNS: [&str; 27] = [
     "executed_at",
     "exit_status",
     "response_time_us",
+    "ran_command",
 ];
 
 /// Returns the header line for [`csv`] lines.

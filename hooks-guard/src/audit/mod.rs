@@ -72,6 +72,7 @@ mod walk;
 mod write;
 
 pub(crate) use decide::{CallId, DecisionSelector};
+pub(crate) use record::ReportedCommand;
 pub(crate) use remembered::SessionScope;
 
 pub use self::store::AuditStore;

@@ -107,6 +107,10 @@ pub struct AuditRecord {
     pub executed_at: Option<Timestamp>,
     /// Exit status of the command, if reported.
     pub exit_status: Option<i32>,
+    /// The command that ran, with masked secrets, if it is not the decided one: another hook, a plugin
+    /// or the agent changed the input of the tool after the decision. Nothing decided about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_command: Option<String>,
     /// Duration of the decision in microseconds.
     pub response_time_us: u64,
     /// Parts of the command, if known. Empty if secrets were masked, because masking moves the
@@ -258,6 +262,15 @@ pub struct Execution {
     pub at: Timestamp,
 }
 
+/// The command that ran, as reported after the execution.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportedCommand {
+    /// SHA-256 of the command before any masking.
+    pub(crate) hash: [u8; 32],
+    /// The command, with masked secrets.
+    pub(crate) shown: String,
+}
+
 /// Result of a report that a command was executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExecutionResult {
@@ -270,6 +283,17 @@ pub enum ExecutionResult {
     WrongSecret,
     /// Unknown id.
     Unknown,
+}
+
+impl ExecutionResult {
+    /// Returns the record if this report is recorded, and another command ran than the decided one.
+    #[must_use]
+    pub fn other_command(self) -> Option<AuditRecord> {
+        match self {
+            Self::Done(record) => Some(*record).filter(|record| record.ran_command.is_some()),
+            _ => None,
+        }
+    }
 }
 
 pub(super) fn class_code(class: Crud) -> i64 {
@@ -399,7 +423,7 @@ macro_rules! columns {
          d.context, d.agent, d.session_id, d.cwd, d.call_id, d.denied, d.rule, d.error, \
          d.deadline, d.secret_hash, d.decided_seq, d.answered_at, d.answered_by, d.answer_note, \
          d.answered_seq, d.executed_at, d.exit_status, d.executed_seq, d.parts, \
-         d.scope, d.scope_hash"
+         d.scope, d.scope_hash, d.ran_command"
     };
 }
 pub(super) use columns;
@@ -443,6 +467,8 @@ pub(super) struct DecisionRow {
     /// Scope of an approval, in JSON.
     pub(super) scope: Option<String>,
     pub(super) scope_hash: Option<String>,
+    /// The command that ran, if it is not the decided one.
+    pub(super) ran_command: Option<String>,
 }
 
 impl DecisionRow {
@@ -511,6 +537,7 @@ impl DecisionRow {
                 .flatten(),
             scope: scope.as_ref().map(|scope| storable(&scope.stored(&masked))),
             scope_hash: scope.map(|scope| scope.hash().to_owned()),
+            ran_command: None,
         }
     }
 
@@ -551,11 +578,12 @@ impl DecisionRow {
             parts: row.maybe_text(from + 31)?,
             scope: row.maybe_text(from + 32)?,
             scope_hash: row.maybe_text(from + 33)?,
+            ran_command: row.maybe_text(from + 34)?,
         })
     }
 
     /// Returns the values of [`columns`].
-    pub(super) fn args(&self) -> [Arg<'_>; 34] {
+    pub(super) fn args(&self) -> [Arg<'_>; 35] {
         [
             self.id.into(),
             self.at.into(),
@@ -591,6 +619,7 @@ impl DecisionRow {
             (&self.parts).into(),
             (&self.scope).into(),
             (&self.scope_hash).into(),
+            (&self.ran_command).into(),
         ]
     }
 
@@ -622,6 +651,7 @@ impl DecisionRow {
                 .map_err(|_| AuditError::Damaged {
                     column: "exit_status",
                 })?,
+            ran_command: self.ran_command,
             response_time_us: self.response_time_us.unsigned_abs(),
             parts: self
                 .parts

@@ -27,7 +27,7 @@ use super::open::{
 };
 use super::record::{
     AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, NewDecision,
-    UserResponse, floor_us,
+    ReportedCommand, UserResponse, floor_us,
 };
 use super::remember::{RecordRemembered, RevokeRemembered};
 use super::remembered::{NewRemembered, Remembered, SessionScope};
@@ -241,7 +241,7 @@ impl AuditStore {
         outcome: Execution,
     ) -> Result<ExecutionResult, AuditError> {
         let secret = secret.to_owned();
-        self.record_run(DecisionSelector::Secret { id, secret }, outcome, None)
+        self.record_run(DecisionSelector::Secret { id, secret }, outcome, None, None)
             .await
     }
 
@@ -263,7 +263,7 @@ impl AuditStore {
             session: session.to_owned(),
             call: call_id.to_owned(),
         });
-        self.record_run(which, outcome, None).await
+        self.record_run(which, outcome, None, None).await
     }
 
     /// Answers the open question about a tool call, if there is one. Returns the id of the
@@ -280,17 +280,20 @@ impl AuditStore {
     }
 
     /// Like [`record_execution`](Self::record_execution). If the agent was to prompt its user, the implied approval
-    /// and its author are recorded in the same transaction.
+    /// and its author are recorded in the same transaction. If another command ran than the decided
+    /// one, it is recorded, and nothing is approved.
     pub(crate) async fn record_run(
         &self,
         which: DecisionSelector,
         outcome: Execution,
         agreed: Option<&'static str>,
+        ran: Option<ReportedCommand>,
     ) -> Result<ExecutionResult, AuditError> {
         let execute = RecordExecution {
             selector: which,
             outcome,
             agreed,
+            ran,
         };
         self.inner.writer.run(execute).await
     }
@@ -303,6 +306,19 @@ impl AuditStore {
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
         let found = decide::find(&mut self.inner.backend.acquire().await?, id).await?;
         found.map(DecisionRow::record).transpose()
+    }
+
+    /// Returns the newest decision since a time for which another command ran than the decided one, and
+    /// the number of all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the decisions cannot be read.
+    pub async fn changed_commands(
+        &self,
+        since: Timestamp,
+    ) -> Result<(Option<AuditRecord>, u64), AuditError> {
+        decide::changed_commands(&mut self.inner.backend.read().await?, floor_us(since)).await
     }
 
     /// Returns the decisions that match a filter, newest first.

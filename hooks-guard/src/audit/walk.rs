@@ -486,7 +486,9 @@ impl ChainWalk {
                 if stored.answered_seq.is_none() && !unanswered {
                     return Ok(Err("its decision has an answer that was not recorded"));
                 }
-                let unexecuted = stored.executed_at.is_none() && stored.exit_status.is_none();
+                let unexecuted = stored.executed_at.is_none()
+                    && stored.exit_status.is_none()
+                    && stored.ran_command.is_none();
                 if stored.executed_seq.is_none() && !unexecuted {
                     return Ok(Err("its decision has an execution that was not reported"));
                 }

@@ -1,8 +1,9 @@
 //! Classification of tool calls other than shell commands. Takes an access to a file or to the
 //! network, or a call of a tool of an MCP server; returns its class and findings.
 
-use super::{Classification, CommandAnalysis, Crud, Tables, ToolEffect};
-use crate::request::{FileAccess, McpCall, NetworkAccess};
+use super::{Classification, Classifier, CommandAnalysis, Crud, Decision, Tables, ToolEffect};
+use crate::mask::Masked;
+use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
 
 impl FileAccess {
     /// Classifies the access. `line` describes the access and is the text of the findings.
@@ -90,10 +91,97 @@ impl McpCall {
     }
 }
 
+/// Program whose table judges addresses.
+const FETCHER: &str = "curl";
+
+/// Maximum length of the query of an address that a tool fetches without approval, in characters: a longer
+/// one can carry data.
+const MAX_QUERY_CHARS: usize = 256;
+
+impl AgentTool {
+    /// Classifies the call. `line` describes the call and is the text of the findings.
+    ///
+    /// Addresses that the tool fetches are classified as `classifier` classifies a program that fetches
+    /// them. An address with a secret or a long query requires confirmation, and so does a tool with
+    /// another effect, or with an unknown one.
+    #[must_use]
+    pub fn analyze(&self, line: &str, classifier: &Classifier) -> CommandAnalysis {
+        let name = &self.name;
+        let asks = |effect, understood, reason| ToolEffect {
+            effect,
+            ask: true,
+            reason,
+            understood,
+        };
+        let effects = match &self.effect {
+            None => {
+                let reason = format!("the tool `{name}` of the agent is unknown");
+                vec![asks(Crud::Create, false, reason)]
+            }
+            Some(AgentToolEffect::Does(does)) => {
+                vec![asks(Crud::Create, true, format!("`{name}` {does}"))]
+            }
+            Some(AgentToolEffect::Fetches(addresses)) if addresses.is_empty() => {
+                vec![asks(
+                    Crud::Read,
+                    false,
+                    format!("`{name}` names no address"),
+                )]
+            }
+            Some(AgentToolEffect::Fetches(addresses)) => {
+                let fetches = addresses.iter();
+                fetches
+                    .map(|address| fetch(name, address, classifier))
+                    .collect()
+            }
+        };
+        Classification::of_tool(line, effects).into()
+    }
+}
+
+/// Returns the effect of a fetch of an address by the tool `name`.
+fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
+    let effect = |effect, ask, reason| ToolEffect {
+        effect,
+        ask,
+        reason,
+        understood: true,
+    };
+    let quoted = address.replace('\'', "'\\''");
+    let line = format!("{FETCHER} -- '{quoted}'");
+    if Masked::for_storage(&line).text != line {
+        let reason = format!("`{name}` sends a secret in its address");
+        return effect(Crud::Read, true, reason);
+    }
+    let query = address.split_once('?').map_or("", |(_, query)| query);
+    if query.chars().count() > MAX_QUERY_CHARS {
+        let reason = format!("`{name}` sends a long query, which can carry data");
+        return effect(Crud::Read, true, reason);
+    }
+    match classifier.classify(&line) {
+        Ok(found) if found.decision == Decision::AutoAllowed => {
+            let start: String = address.chars().take(200).collect();
+            effect(found.crud, false, format!("`{name}` fetches `{start}`"))
+        }
+        Ok(found) => {
+            let (program, tool) = (format!("`{FETCHER}`"), format!("`{name}`"));
+            let reason = match found.reasoning.contains(&program) {
+                true => found.reasoning.replace(&program, &tool),
+                false => format!("{tool} {}", found.reasoning),
+            };
+            effect(found.crud, true, reason)
+        }
+        Err(error) => effect(
+            Crud::Read,
+            true,
+            format!("`{name}` fetches an address that cannot be judged: {error}"),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::Decision;
 
     fn judge(effect: Crud, paths: &[&str]) -> Classification {
         let access = FileAccess {

@@ -28,6 +28,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::calls::StoredCall;
 use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
 use super::failure::CommandError;
 use super::ownership;
@@ -370,7 +371,11 @@ async fn record_run(setup: &HookSetup, key: RecordKey) -> Result<(), CommandErro
     let loaded = setup.load()?;
     let context = context(&loaded);
     match key.by_service {
-        true => context.report(key.id, &key.secret, None).await,
+        true => {
+            let RecordKey { id, secret, .. } = key;
+            let call = StoredCall { id, secret };
+            context.report(&call, None, None).await.map(drop)
+        }
         false => context.record_run(key.id, &key.secret).await,
     }
 }

@@ -20,7 +20,7 @@ use super::failure::CommandError;
 use super::filters::{Filters, Selection, answer};
 use super::setup::{Setup, database, missing_trail, open, runtime};
 use super::snapshot::Trail;
-use super::table::{class, table};
+use super::table::{class, table, warning};
 use super::when::shown_time;
 
 #[derive(Debug, Args)]
@@ -308,13 +308,21 @@ async fn list(
     let mut table = table(["id", "time", "class", "answer", "ran", "command"], 3);
     for record in &listing.records {
         let answer = answer(record);
+        let (command, shown) = (&record.command, |text: &str| shorten(&escape(text), 200));
         table.add_row([
             Cell::new(record.id),
             Cell::new(shown_time(record.timestamp)),
             class(record.classification),
             Cell::new(answer),
-            Cell::new(if record.execution_happened { "yes" } else { "" }),
-            Cell::new(shorten(&escape(&record.command), 200)),
+            match (&record.ran_command, record.execution_happened) {
+                (Some(_), _) => warning("OTHER"),
+                (None, true) => Cell::new("yes"),
+                (None, false) => Cell::new(""),
+            },
+            Cell::new(match &record.ran_command {
+                Some(ran) => format!("{}; not decided, and ran: {}", shown(command), shown(ran)),
+                None => shown(command),
+            }),
         ]);
     }
     let mut out = io::stdout().lock();
@@ -374,6 +382,16 @@ async fn show(store: &AuditStore, id: i64, json: bool) -> Result<bool, CommandEr
     field("approval", approval.as_ref().map(approval_sentence))?;
     field("always", record.always.clone())?;
     field("ran", ran)?;
+    let other = record.ran_command.as_ref();
+    field(
+        "NOT DECIDED",
+        other.map(|other| {
+            format!(
+                "`{other}` ran; another hook, a plugin or the agent changed the command after the \
+                 decision; `hooks-guard doctor` lists other hooks"
+            )
+        }),
+    )?;
     field("details", Some(record.explanation.clone()))?;
     Ok(true)
 }

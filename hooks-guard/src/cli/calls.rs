@@ -1,6 +1,6 @@
-//! Stores the id and the secret of the service's decision when a tool call starts, for the process
-//! that reports the end of the call. In: a request and its decision. Out: the stored pair, until
-//! the call ends or [`CALL_RETENTION`] has passed.
+//! Stores the id and the secret of the service's decision when a tool call starts, or the reason of its
+//! denial, for the process that reports the end of the call. In: a request and its decision. Out: the
+//! stored data, until the call ends or [`CALL_RETENTION`] has passed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -32,11 +32,20 @@ impl CallStore {
 
     /// Stores a call, readable by this user only.
     pub(crate) fn store(&self, request: &PermissionRequest, call: &StoredCall) -> io::Result<()> {
+        self.write(&self.path(request), &serde_json::to_vec(call)?)?;
+        // Delete expired calls about once in 256 calls.
+        if call.id % 256 == 0 {
+            self.delete_expired();
+        }
+        Ok(())
+    }
+
+    /// Writes a file atomically.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&self.0)?;
-        let path = self.path(request);
         let made = path.with_extension("new");
         let mut file = fs::OpenOptions::new()
             .write(true)
@@ -44,13 +53,25 @@ impl CallStore {
             .truncate(true)
             .mode(0o600)
             .open(&made)?;
-        file.write_all(&serde_json::to_vec(call)?)?;
-        fs::rename(&made, &path)?;
-        // Delete expired calls about once in 256 calls.
-        if call.id % 256 == 0 {
-            self.delete_expired();
-        }
-        Ok(())
+        file.write_all(bytes)?;
+        fs::rename(&made, path)
+    }
+
+    /// Stores the reason with which a call was denied, readable by this user only.
+    pub(crate) fn store_denial(&self, request: &PermissionRequest, why: &str) -> io::Result<()> {
+        self.write(&self.denial(request), why.as_bytes())
+    }
+
+    /// Returns and deletes the reason with which a call was denied.
+    pub(crate) fn take_denial(&self, request: &PermissionRequest) -> Option<String> {
+        let path = self.denial(request);
+        let why = fs::read_to_string(&path).ok()?;
+        let _ = fs::remove_file(path);
+        Some(why)
+    }
+
+    fn denial(&self, request: &PermissionRequest) -> PathBuf {
+        self.path(request).with_extension("denied")
     }
 
     /// Returns a stored call.

@@ -14,19 +14,20 @@ use std::time::Duration;
 
 #[cfg(feature = "acp")]
 use hooks_guard::audit::UserResponse;
-use hooks_guard::audit::{ExecutionResult, MAX_QUEUE_TIME};
+use hooks_guard::audit::{AuditRecord, ExecutionResult, MAX_QUEUE_TIME};
 use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
-use hooks_guard::service::PermissionService;
+use hooks_guard::service::{PermissionService, ServiceError};
 use hooks_guard::tool_call::{QuestionAnswer, QuestionService, RedeemError};
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::calls::StoredCall;
 use super::failure::CommandError;
 use super::setup::{
     LoadedConfig, address, gate, gate_without_model, open_one_shot, runtime, service_listens_at,
@@ -422,21 +423,26 @@ impl<'a> DecisionContext<'a> {
     #[cfg(feature = "acp")]
     pub(super) async fn record_run(&self, id: i64, secret: &str) -> Result<(), CommandError> {
         let record = |service: PermissionService| async move {
-            service.record_execution(id, secret, None).await.map(drop)
+            service
+                .record_execution(id, secret, None, None)
+                .await
+                .map(drop)
         };
         self.with_trail(Gate::tables_only(), record).await
     }
 
-    /// Reports to the service that an approved call ran. If the service is unreachable, this
-    /// process records it, because the agent reports a call only once.
+    /// Reports to the service that a call ran. If the service is unreachable, this process records it,
+    /// because the agent reports a call only once. Returns the record if another command ran than the
+    /// decided one.
     pub(super) async fn report(
         &self,
-        id: i64,
-        secret: &str,
+        call: &StoredCall,
+        ran: Option<&PermissionRequest>,
         status: Option<i32>,
-    ) -> Result<(), CommandError> {
+    ) -> Result<Option<AuditRecord>, CommandError> {
+        let (id, secret) = (call.id, &call.secret);
         let path = format!("/api/hooks/decisions/{id}/executed");
-        let body = json!({ "secret": secret, "exit_status": status });
+        let body = json!({ "secret": secret, "exit_status": status, "ran": ran });
         let error = match self.client() {
             Err(error) => error,
             Ok(None) => CommandError::Other(format!(
@@ -447,9 +453,13 @@ impl<'a> DecisionContext<'a> {
                 // Leave the rest of the time for the trail.
                 let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
                 match client.post(&path, &body, limit).await {
-                    Ok(_) => return Ok(()),
+                    Ok(record) => {
+                        // The report is recorded even if the service has another version.
+                        let record = serde_json::from_value::<AuditRecord>(record).ok();
+                        return Ok(record.filter(|record| record.ran_command.is_some()));
+                    }
                     Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {
-                        return Ok(());
+                        return Ok(None);
                     }
                     // The service is reachable and rejects the report.
                     Err(error @ ClientError::Refused { status: ..500, .. }) => {
@@ -461,31 +471,32 @@ impl<'a> DecisionContext<'a> {
         };
         let both = |here| CommandError::Other(format!("{error}; {here}"));
         let record = |service: PermissionService| async move {
-            service.record_execution(id, secret, status).await
+            service.record_execution(id, secret, status, ran).await
         };
         let done = self.with_trail(Gate::tables_only(), record).await;
         match done.map_err(both)? {
-            ExecutionResult::Done(_) | ExecutionResult::Already(_) => Ok(()),
+            done @ (ExecutionResult::Done(_) | ExecutionResult::Already(_)) => {
+                Ok(done.other_command())
+            }
             ExecutionResult::WrongSecret | ExecutionResult::Unknown => Err(error),
         }
     }
 
-    /// Records in the trail that a call ran that this process decided about.
+    /// Records in the trail that a call ran that this process decided about. Returns the record if
+    /// another command ran than the decided one.
     pub(super) async fn record_locally(
         &self,
-        request: &PermissionRequest,
+        ran: &PermissionRequest,
         status: Option<i32>,
-    ) -> Result<(), CommandError> {
-        let (Some(agent), Some(session), Some(call)) =
-            (&request.agent, &request.session_id, &request.call_id)
-        else {
-            return Ok(());
-        };
+    ) -> Result<Option<AuditRecord>, CommandError> {
         let record = |service: PermissionService| async move {
-            let recorded = service.record_call_execution(agent, session, call, status);
-            recorded.await.map(drop)
+            let recorded = service.record_call_execution(ran, status).await?;
+            Ok::<_, ServiceError>(recorded.other_command())
         };
-        self.with_trail(Gate::tables_only(), record).await
+        match ran.call_id.is_some() {
+            true => self.with_trail(Gate::tables_only(), record).await,
+            false => Ok(None),
+        }
     }
 }
 

@@ -30,6 +30,9 @@ use super::setup::{
     without_password,
 };
 
+/// Period of the calls with another command than the decided one that `doctor` names.
+const CHANGED_PERIOD: Duration = Duration::from_secs(30 * 24 * 3600);
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Also checks the settings of the project in this directory.
@@ -256,10 +259,12 @@ impl Service for InstallationChecks {
             };
             let newest = store.decisions(&Filter::default(), page).await?;
             let found = store.verify().await?;
+            let since = Timestamp::now() - CHANGED_PERIOD;
             Ok::<_, hooks_guard::audit::AuditError>(TrailStatus {
                 database: without_password(&url),
                 broken: found.broken.map(|broken| broken.problem),
                 newest: newest.records.first().map(|record| record.timestamp),
+                changed: store.changed_commands(since).await?,
             })
         });
         looked.map(Some).map_err(|error| error.to_string())

@@ -239,6 +239,12 @@ fn answer(
                 context: DecisionContext::new(&loaded, began, began + limit),
             };
             match event {
+                HookEvent::Ask(question) if agent.reports_denied_calls() => {
+                    let request = question.request.clone();
+                    let reply = guard.ask(question).await;
+                    guard.store_denial(&request, &reply);
+                    reply
+                }
                 HookEvent::Ask(question) => guard.ask(question).await,
                 HookEvent::Ran(ran) => guard.record_run(ran).await,
                 HookEvent::Refused(refused) => guard.record_denial(refused).await,
@@ -310,14 +316,30 @@ impl HookCallContext<'_> {
         }
     }
 
+    /// Stores the reason of a denial for the end of the call, which the agent reports as a run.
+    fn store_denial(&self, request: &PermissionRequest, reply: &HookReply) {
+        if let Some(reason) = reply.denial_reason()
+            && let Err(error) = self.calls.store_denial(request, &reason)
+        {
+            tracing::warn!(%error, "this call will be recorded as one that ran");
+        }
+    }
+
     /// Records that a tool ran.
     async fn record_run(&self, mut ran: ToolRun) -> HookReply {
+        // Without a denial, or with another error, the tool did run.
+        if let Some(reason) = self.calls.take_denial(&ran.request)
+            && ran.outcome.error.as_ref() == Some(&reason)
+        {
+            self.calls.forget(&ran.request);
+            return protocol::empty_reply(ran.hook);
+        }
         tool_call::complete(&mut ran.request, self.agent.name());
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
         let reported = match self.calls.find(&ran.request) {
             Some(call) => {
-                let reported = self.context.report(call.id, &call.secret, status).await;
+                let reported = self.context.report(&call, Some(&ran.request), status).await;
                 if reported.is_ok() {
                     self.calls.forget(&ran.request);
                 }
@@ -326,7 +348,7 @@ impl HookCallContext<'_> {
             None => self.context.record_locally(&ran.request, status).await,
         };
         match reported {
-            Ok(()) => protocol::empty_reply(ran.hook),
+            Ok(other) => tool_call::run_reply(ran.hook, other.as_ref()),
             Err(error) => protocol::failure_reply(self.agent, Some(ran.hook), &error.to_string()),
         }
     }

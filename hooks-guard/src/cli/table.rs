@@ -27,6 +27,14 @@ pub(super) fn table<const N: usize>(head: [&str; N], wrapped: usize) -> Table {
     table
 }
 
+/// Returns a cell that is red on a terminal.
+pub(super) fn warning(text: &str) -> Cell {
+    match is_turned_off() {
+        true => Cell::new(text),
+        false => Cell::new(text).fg(Color::Red),
+    }
+}
+
 /// Returns the cell of a class, in the class's colour on a terminal.
 pub(super) fn class(class: Crud) -> Cell {
     let cell = Cell::new(class.to_string()).set_alignment(CellAlignment::Left);

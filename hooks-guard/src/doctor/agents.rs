@@ -1,6 +1,7 @@
 //! Checks the agents. In: the places of their settings. Out: whether each agent calls the hook, and
 //! what it does if the hook fails.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -8,14 +9,14 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext, mode, same};
 use super::environment::PROXIES;
-use super::switches;
+use super::{other_hooks, switches};
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
-    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips, entries,
-    http_plan, is_http, mcp_pattern, plugin_is_installed, plugin_text,
+    BINARY_NAME, HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness,
+    codex_skips, entries, http_plan, is_http, mcp_pattern, plugin_is_installed, plugin_text,
 };
-use crate::protocol::{Agent, FailureReaction};
+use crate::protocol::{AcceptedTables, Agent, FailureReaction, TomlRegistration, settings_text};
 
 pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<_> = Agent::ALL
@@ -46,7 +47,10 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     let mut installed = false;
-    for place in SettingsScope::all(around.project) {
+    let project = around
+        .project
+        .filter(|_| agent.description().reads_project());
+    for place in SettingsScope::all(project) {
         let file = around.homes.settings(agent, &place);
         match read(&file) {
             SettingsText::Nothing => {}
@@ -67,6 +71,7 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     }
     if installed {
         checks.extend(check_switches(agent, around));
+        checks.extend(other_hooks::checks(agent, around));
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
             agent.name(),
@@ -218,6 +223,15 @@ fn check_registration(
             }
             false => None,
         };
+        let rejected = agent
+            .description()
+            .toml()
+            .and_then(|format| rejected_table(format, text));
+        checks.extend(rejected.map(|why| {
+            let title = agent.title();
+            let what = format!("`{shown}` has {why}; {title} then ignores all hooks");
+            failed_check(agent, what, "correct or remove this entry")
+        }));
         match there.iter().any(|(_, entry)| is_http(entry)) {
             true => checks.extend(http_checks(agent, file, comparison, around)),
             false => checks.push(comparison.or(trusted).unwrap_or_else(good)),
@@ -231,6 +245,50 @@ fn check_registration(
         ));
     }
     Some(checks)
+}
+
+/// Returns why an agent would reject a table of its list of hooks, if it would.
+fn rejected_table(format: &TomlRegistration, text: &str) -> Option<String> {
+    let AcceptedTables {
+        events,
+        texts,
+        timeout,
+        max_timeout,
+    } = &format.accepted;
+    let document = settings_text::toml(text)?;
+    let list = format.list;
+    let tables = document[list].as_array()?;
+    tables.iter().enumerate().find_map(|(at, table)| {
+        let entry = format!("entry {} of `{list}` with", at + 1);
+        let Some(table) = table.as_object() else {
+            return Some(format!("{entry} a value that is no table"));
+        };
+        let event = table.get(format.event).and_then(Value::as_str);
+        if !event.is_some_and(|event| events.contains(&event)) {
+            return Some(match event {
+                Some(event) => format!("{entry} the unknown event `{event}`"),
+                None => format!("{entry} no event"),
+            });
+        }
+        if table
+            .get("command")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .is_empty()
+        {
+            return Some(format!("{entry} no command"));
+        }
+        table.iter().find_map(|(key, value)| {
+            let is_accepted = if key == timeout {
+                value
+                    .as_u64()
+                    .is_some_and(|seconds| (1..=*max_timeout).contains(&seconds))
+            } else {
+                key == format.event || (texts.contains(&&**key) && value.is_string())
+            };
+            (!is_accepted).then(|| format!("{entry} an unknown value of `{key}`"))
+        })
+    })
 }
 
 /// Returns the checks of entries that call the hook over HTTP.
@@ -502,11 +560,64 @@ fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             }
         }
     }
+    if agent == Agent::Pi {
+        let folders = around.workspace.iter().map(PathBuf::as_path);
+        let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
+        checks.extend(folders.into_iter().flat_map(pi));
+    }
     if agent == Agent::ClaudeCode
         && let Some(late) = claude_ignores_lateness(around.path)
     {
         let remedy = "update Claude Code to 2.1.295 or later";
         checks.push(Check::new(agent.name(), CheckState::Warn, late, remedy));
+    }
+    checks
+}
+
+/// Settings of a project of Pi that decide what runs: extensions, and the shell of commands.
+const PI_SETTINGS: [&str; 4] = ["extensions", "packages", "shellPath", "shellCommandPrefix"];
+
+/// Checks what Pi loads from a project that its user trusts. Extensions of a project run in Pi before
+/// the one of the guard; the prefix is part of every command, and the hook does not see it.
+fn pi(folder: &Path) -> Vec<Check> {
+    let warn =
+        |what: String, remedy: &str| Check::new(Agent::Pi.name(), CheckState::Warn, what, remedy);
+    let mut checks = Vec::new();
+    let extensions = folder.join(".pi/extensions");
+    let entries = std::fs::read_dir(&extensions).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with(BINARY_NAME))
+        .collect();
+    names.sort();
+    if !names.is_empty() {
+        checks.push(warn(
+            format!(
+                "`{}` has extensions that Pi runs before the one of the guard if you trust the \
+                 project: `{}`",
+                extensions.display(),
+                names.join("`, `")
+            ),
+            "read them, and start Pi with `--no-approve` unless you trust them",
+        ));
+    }
+    let settings = folder.join(".pi/settings.json");
+    let SettingsText::Text(text) = read(&settings) else {
+        return checks;
+    };
+    let settings_of_project = settings_text::json(&text).unwrap_or_default();
+    for key in PI_SETTINGS {
+        if settings_of_project[key].is_null() {
+            continue;
+        }
+        checks.push(warn(
+            format!(
+                "`{}` sets `{key}`, which decides what Pi runs if you trust the project",
+                settings.display()
+            ),
+            "move it to your own settings, or start Pi with `--no-approve`",
+        ));
     }
     checks
 }

@@ -94,6 +94,14 @@ fn is_on(value: &str) -> bool {
 
 /// Returns the files of an agent that may have settings, each once.
 pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
+    places(agent, around)
+        .into_iter()
+        .flat_map(documents)
+        .collect()
+}
+
+/// Returns the files and directories of an agent that may have settings, each once.
+pub(super) fn places(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
     let mut places: BTreeSet<PathBuf> = others(agent, around.homes, None).into_iter().collect();
     let folders = around.workspace.iter().map(PathBuf::as_path);
     for folder in folders.chain(around.project) {
@@ -104,7 +112,7 @@ pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBu
         let values = around.variables.iter().filter(|(other, _)| other == name);
         places.extend(values.map(|(_, value)| PathBuf::from(value)));
     }
-    places.into_iter().flat_map(documents).collect()
+    places
 }
 
 /// Returns a file, or the files of a directory that may be documents of settings.
@@ -210,11 +218,29 @@ fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
         OffValue::Is(wanted) => is(wanted),
         OffValue::ManagedOnly => !registers && (is(true) || texts.any(|text| text == "hooks")),
         OffValue::NamesHook => texts.any(|text| text.contains(BINARY_NAME)),
+        OffValue::ExcludesHook => texts.any(|text| match text.trim().split_at_checked(1) {
+            Some(("-", name)) => name.contains(BINARY_NAME),
+            Some(("!", pattern)) => may_match(pattern),
+            _ => false,
+        }),
     }
+}
+
+/// Returns `true` if a pattern for files may match the plugin of the guard.
+fn may_match(pattern: &str) -> bool {
+    let last = pattern.rsplit('/').next().unwrap_or(pattern);
+    if pattern.contains(BINARY_NAME) || last.contains(['?', '[', '{', '(']) {
+        return true;
+    }
+    let mut parts = last.split('*');
+    let first = parts.next().unwrap_or_default();
+    // Without `*`, the pattern names another file.
+    last.contains('*') && BINARY_NAME.starts_with(first)
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::classify::Classifier;
     use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue};
 
     /// Returns a setting with the value that switches hooks off, as the book shows it.
@@ -224,6 +250,7 @@ mod tests {
             OffValue::Is(value) => format!("`{key}`: `{value}`"),
             OffValue::ManagedOnly => format!("`{key}` in managed settings"),
             OffValue::NamesHook => format!("`{key}` with the hook"),
+            OffValue::ExcludesHook => format!("`{key}` with a pattern that excludes the hook"),
         }
     }
 
@@ -262,6 +289,30 @@ mod tests {
             column(switches.arguments.iter().map(argument).collect()),
             column(code(&moves)),
         )
+    }
+
+    #[test]
+    fn the_reason_of_a_nested_agent_names_what_switches_its_hooks_off() {
+        let mut count = 0;
+        for agent in Agent::ALL {
+            let description = agent.description();
+            for argument in description.places.switches.arguments {
+                let option = match *argument {
+                    OffArgument::Flag(option) => option.to_owned(),
+                    OffArgument::Value(option, value) => format!("{option} {value}"),
+                    _ => continue,
+                };
+                let command = format!("{} {option} x", description.program);
+                let found = Classifier::new().classify(&command).expect("a command");
+                assert!(
+                    found.reasoning.contains(&format!("`{option}`")),
+                    "{command}: {}",
+                    found.reasoning
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 5, "{count}");
     }
 
     #[test]

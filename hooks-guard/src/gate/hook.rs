@@ -57,6 +57,9 @@ impl Classify for Classifier {
     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
         let context = request.context.as_deref();
         let call = request.described_mcp_call();
+        if let Some(tool) = &request.tool {
+            return Some(tool.analyze(&request.command, self));
+        }
         Some(match (&request.file, &request.network, call) {
             (Some(access), ..) => access.analyze(&request.command),
             (None, Some(access), _) => access.analyze(&request.command),

@@ -297,16 +297,15 @@ impl AgentHookCall<'_> {
         tool_call::complete(request, self.agent.name());
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
-        let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
-            return protocol::empty_reply(ran.hook);
-        };
         let service = self.state.service();
-        let recording = service.record_call_execution(self.agent.name(), session, call, status);
-        let Err(error) = self.written(recording).await else {
-            return protocol::empty_reply(ran.hook);
-        };
-        tracing::error!(request_id = self.id.0, error, "cannot record the execution");
-        protocol::failure_reply(self.agent, Some(ran.hook), "cannot record the execution")
+        let recording = service.record_call_execution(request, status);
+        match self.written(recording).await {
+            Ok(recorded) => tool_call::run_reply(ran.hook, recorded.other_command().as_ref()),
+            Err(error) => {
+                tracing::error!(request_id = self.id.0, error, "cannot record the execution");
+                protocol::failure_reply(self.agent, Some(ran.hook), "cannot record the execution")
+            }
+        }
     }
 
     /// Records that the agent itself denied a tool call.
@@ -326,13 +325,14 @@ impl AgentHookCall<'_> {
         protocol::failure_reply(self.agent, Some(refused.hook), why)
     }
 
-    /// Waits until a record is written, at most until the deadline. Returns the error as text.
+    /// Waits until a record is written, at most until the deadline; returns the result of the
+    /// recording, or the error as text.
     async fn written<T>(
         &self,
         recording: impl Future<Output = Result<T, ServiceError>>,
-    ) -> Result<(), String> {
+    ) -> Result<T, String> {
         match timeout_at(self.deadline, recording).await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(recorded)) => Ok(recorded),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("timeout".to_owned()),
         }

@@ -10,13 +10,15 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::common::{failed, now, number, unknown};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
-use super::{body, reads};
+use super::{body, permission, reads};
 use crate::audit::{ApprovalStatus, AuditRecord, ExecutionResult, Page, RedeemResult, Totals};
+use crate::request::PermissionRequest;
 
 /// Maximum number of records per response.
 const MAX_PAGE: u64 = 1000;
@@ -158,6 +160,8 @@ pub(crate) struct ExecutedBody {
     secret: String,
     /// Exit status of the command, if it has one.
     exit_status: Option<i32>,
+    /// The request that ran. If it is not the decided one, the record has it as `ran_command`.
+    ran: Option<PermissionRequest>,
 }
 
 /// Reports that the command of a decision was executed.
@@ -188,9 +192,13 @@ pub(crate) async fn executed(
         .map(i32::try_from)
         .transpose()
         .map_err(|_| body::wrong_type("exit_status", expected))?;
-    let done = state
-        .service()
-        .record_execution(decision, &secret, exit_status);
+    let ran = match map.remove("ran") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(ran)) => Some(permission::read(ran)?),
+        Some(_) => return Err(body::wrong_type("ran", "an object")),
+    };
+    let service = state.service();
+    let done = service.record_execution(decision, &secret, exit_status, ran.as_ref());
     let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
         ExecutionResult::Done(record) => Ok(Json(*record)),

@@ -21,8 +21,8 @@ use crate::changes::FileChanges;
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
-    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionDecision,
-    PermissionRequest,
+    AgentTool, AgentToolEffect, FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
+    PermissionDecision, PermissionRequest,
 };
 use crate::service::ServiceError;
 
@@ -147,7 +147,7 @@ impl Allowance {
 }
 
 /// Parses the body of a permission request.
-fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
+pub(super) fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = body::text(&mut map, "command", MAX_COMMAND_CHARS)?;
     let command = command
         .filter(|command| !command.trim().is_empty())
@@ -169,6 +169,7 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         types_into_programs: body::value::<TerminalInput>(&mut map, "types_into_programs")?,
         network: body::value::<NetworkAccess>(&mut map, "network")?,
         mcp: mcp(&mut map)?,
+        tool: tool(&mut map)?,
         file: match body::value::<FileAccess>(&mut map, "file")? {
             None if changes.is_some() => return Err(changes_without_file()),
             file => file,
@@ -198,6 +199,23 @@ fn mcp(map: &mut Map<String, Value>) -> Result<Option<McpCall>, ApiError> {
     match tools.any(|one| is_long(&one.server) || is_long(&one.tool)) {
         true => Err(ApiError::too_long("mcp.tools", MAX_NAME_CHARS)),
         false => Ok(Some(call)),
+    }
+}
+
+/// Parses the call of a tool of the agent.
+fn tool(map: &mut Map<String, Value>) -> Result<Option<AgentTool>, ApiError> {
+    let Some(tool) = body::value::<AgentTool>(map, "tool")? else {
+        return Ok(None);
+    };
+    let is_long = |text: &String, most| text.chars().count() > most;
+    match &tool.effect {
+        _ if is_long(&tool.name, MAX_NAME_CHARS) => {
+            Err(ApiError::too_long("tool.name", MAX_NAME_CHARS))
+        }
+        Some(AgentToolEffect::Does(does)) if is_long(does, MAX_NAME_CHARS) => {
+            Err(ApiError::too_long("tool.effect", MAX_NAME_CHARS))
+        }
+        _ => Ok(Some(tool)),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Edits the hook in a JSON document with comments. In: the text of the settings, and the planned
-//! entries. Out: the text with or without them.
+//! Edits the hook in a document of settings: JSON with comments, or TOML. In: the text of the
+//! settings, and the planned entries. Out: the text with or without them.
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};
@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 
 use super::jsonc::{DocumentError, is_ours, unparsed};
 use super::plan::Plan;
-use super::removal;
+use super::{removal, toml_list};
 use crate::protocol::Agent;
 use crate::protocol::settings_text::{BOM, OPTIONS};
 
 /// Returns the document with the hook in it, exactly once.
 pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
     let text = text.unwrap_or_default();
-    if is_empty(text) {
+    let format = plan.agent.description().toml();
+    if is_empty(text) && format.is_none() {
         return Ok(new_document(plan));
     }
     let mut there = entries(text, plan.agent)?;
@@ -24,6 +25,10 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     wanted.sort_by(|one, other| one.0.cmp(&other.0));
     if there == wanted {
         return Ok(text.to_owned());
+    }
+    if let Some(format) = format {
+        let text = toml_list::without(text, plan.agent, format)?;
+        return toml_list::with(&text, format, &plan.entries);
     }
     let document = JsonDocument::parse(&removal::ours(text, plan.agent)?)?;
     for (key, value) in &plan.root {
@@ -51,6 +56,9 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
 pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> {
     if entries(text, plan.agent)?.is_empty() {
         return Ok(text.to_owned());
+    }
+    if let Some(format) = plan.agent.description().toml() {
+        return toml_list::without(text, plan.agent, format);
     }
     let events: Vec<_> = plan
         .entries
@@ -83,7 +91,10 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
     {
         return Ok(Vec::new());
     }
-    JsonDocument::parse(text)?.entries(agent)
+    match agent.description().toml() {
+        Some(format) => toml_list::entries(text, agent, format),
+        None => JsonDocument::parse(text)?.entries(agent),
+    }
 }
 
 struct JsonDocument {

@@ -89,6 +89,12 @@ pub enum InstallError {
         /// The hook's command line.
         line: String,
     },
+    /// The agent reads hooks from the user's settings only.
+    #[error("{} reads no hooks from the settings of a project; install without `--project`", agent.title())]
+    UserOnly {
+        /// The agent.
+        agent: Agent,
+    },
     /// A path in the hook's arguments cannot be written to a settings file.
     #[error("`{path}` is not an absolute path in plain UTF-8; move or rename the file")]
     Argument {

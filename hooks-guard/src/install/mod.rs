@@ -20,13 +20,14 @@ mod preset;
 mod removal;
 mod report;
 mod script;
+mod toml_list;
 mod version;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::protocol::Agent;
+use crate::protocol::{Agent, PluginHost};
 use file::Settings;
 
 pub use self::error::InstallError;
@@ -120,6 +121,9 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     let call = options.call()?;
     let plan = options.plan(agent, call)?;
     check_installable(agent, call)?;
+    if matches!(options.place, SettingsScope::Project(_)) && !agent.description().reads_project() {
+        return Err(InstallError::UserOnly { agent });
+    }
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent.description().owns_file() {
@@ -160,7 +164,7 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     let description = agent.description();
     let (also, by_hand) = if description.needs_trust() {
         (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
-    } else if description.uses_plugin() {
+    } else if description.plugin_host() == Some(PluginHost::OpenCode) {
         (write_npmrc(&path, options), plan::LONG_START)
     } else if let Some(scripts) = description.scripts() {
         let after = path.with_file_name(scripts.after);
@@ -416,7 +420,7 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     let description = agent.description();
     let also = if description.needs_trust() {
         plan_distrust(&path, text, options)?
-    } else if description.uses_plugin() {
+    } else if description.plugin_host() == Some(PluginHost::OpenCode) {
         plan_companion_removal(&path, plugin::NPMRC)?
     } else if let Some(scripts) = description.scripts() {
         plan_script_removal(&path.with_file_name(scripts.after))?

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
+use crate::protocol::own_tools;
 use crate::protocol::{
     AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, McpNaming,
-    ReplyFormat, ToolKind, ToolMatcher,
+    ReplyFormat, TomlRegistration, ToolKind, ToolMatcher,
 };
 
 /// The entries for a settings file.
@@ -39,22 +40,25 @@ impl Plan {
     /// Returns the entries for an agent; none if it uses a plugin or scripts.
     pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
         let description = agent.description();
-        let Some(format) = description.json() else {
-            return Self {
-                agent,
-                root: Vec::new(),
-                entries: Vec::new(),
-            };
-        };
         let entries = description.events.iter().filter_map(|event| {
+            let is_before = event.kind.is_before();
             let matcher = matcher(agent, event.matcher?);
-            let entry = entry(agent, call, format, event.kind.is_before(), matcher);
+            let entry = match (description.json(), description.toml()) {
+                (Some(format), _) => entry(agent, call, format, is_before, matcher),
+                (None, Some(format)) => table(agent, call, format, is_before, event.name),
+                (None, None) => return None,
+            };
             Some((event.name.to_owned(), entry))
         });
         let version = |version: u64| ("version".to_owned(), version.into());
+        let format = description.json();
         Self {
             agent,
-            root: format.version.map(version).into_iter().collect(),
+            root: format
+                .and_then(|format| format.version)
+                .map(version)
+                .into_iter()
+                .collect(),
             entries: entries.collect(),
         }
     }
@@ -72,8 +76,52 @@ fn entry(
         true => format.short_timeout.unwrap_or(BEFORE_TOOL_TIMEOUT),
         false => AFTER_TOOL_TIMEOUT,
     };
+    let mut handler = handler(
+        agent,
+        call,
+        format.handler,
+        time,
+        is_before,
+        matcher.as_deref(),
+    );
+    if let Some((key, value)) = format.fail_closed.filter(|_| is_before) {
+        handler.insert(key.to_owned(), value.to_json());
+    }
+    match (format.grouped, matcher) {
+        (true, Some(matcher)) => json!({"matcher": matcher, "hooks": [handler]}),
+        (true, None) => json!({"hooks": [handler]}),
+        (false, _) => Value::Object(handler),
+    }
+}
+
+/// Returns the entry of one event in a TOML document, which has a list of all entries.
+fn table(
+    agent: Agent,
+    call: HookCall<'_>,
+    format: &TomlRegistration,
+    is_before: bool,
+    event: &str,
+) -> Value {
+    let time = match is_before {
+        true => BEFORE_TOOL_TIMEOUT,
+        false => AFTER_TOOL_TIMEOUT,
+    };
+    let mut table = Map::from_iter([(format.event.to_owned(), event.into())]);
+    table.extend(handler(agent, call, format.fields, time, is_before, None));
+    table.into()
+}
+
+/// Returns the fields of a handler.
+fn handler(
+    agent: Agent,
+    call: HookCall<'_>,
+    fields: &[HandlerField],
+    time: Duration,
+    is_before: bool,
+    matcher: Option<&str>,
+) -> Map<String, Value> {
     let mut handler = Map::new();
-    for field in format.handler {
+    for field in fields {
         let (key, value) = match *field {
             HandlerField::Text(key, text) => (key, text.into()),
             HandlerField::True(key) => (key, true.into()),
@@ -87,8 +135,8 @@ fn entry(
                 (key, line.into())
             }
             HandlerField::PowerShell(key) => (key, powershell_line(agent, call, time).into()),
-            HandlerField::Matcher(key) => match &matcher {
-                Some(matcher) => (key, matcher.as_str().into()),
+            HandlerField::Matcher(key) => match matcher {
+                Some(matcher) => (key, matcher.into()),
                 None => continue,
             },
             HandlerField::Seconds(key) => (key, time.as_secs().into()),
@@ -96,14 +144,7 @@ fn entry(
         };
         handler.insert(key.to_owned(), value);
     }
-    if let Some((key, value)) = format.fail_closed.filter(|_| is_before) {
-        handler.insert(key.to_owned(), value.to_json());
-    }
-    match (format.grouped, matcher) {
-        (true, Some(matcher)) => json!({"matcher": matcher, "hooks": [handler]}),
-        (true, None) => json!({"hooks": [handler]}),
-        (false, _) => Value::Object(handler),
-    }
+    handler
 }
 
 /// Returns steps left to the user and notes, one sentence each.
@@ -194,7 +235,13 @@ fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
         let names = tools.filter(|&&(_, tool)| which(tool));
         names.map(|&(name, _)| name).collect::<Vec<_>>().join("|")
     };
-    let all = || format!("{}|{}", names(&|_| true), mcp_pattern(agent));
+    let all = || {
+        let known = names(&|_| true);
+        let own: String = own_tools::decided(agent)
+            .map(|name| format!("|{name}"))
+            .collect();
+        format!("{known}{own}|{}", mcp_pattern(agent))
+    };
     match tools {
         ToolMatcher::Omitted => None,
         ToolMatcher::Any => Some("*".to_owned()),

@@ -1,5 +1,5 @@
-//! The plugin for opencode, a separate file identified by a hash in its first line. In: the hook's
-//! command line. Out: the plugin's text.
+//! The plugins for opencode and Pi, separate files identified by a hash in their first line. In: the
+//! hook's command line. Out: the plugin's text.
 //!
 //! When opencode starts, it installs a package into the directory of its settings before it loads a
 //! plugin. The plugin does not need this package; a `.npmrc` beside the settings limits the delay
@@ -13,9 +13,8 @@ use super::error::InstallError;
 use super::file::Settings;
 use super::plan::{HookCall, arguments};
 use super::script;
-use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT};
+use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT, PluginHost};
 
-const SOURCE: &str = include_str!("opencode.js");
 const MARK: &str = "// Written by hooks-guard, sha256 ";
 
 /// Name and content of the `.npmrc` in the directory of opencode's settings.
@@ -37,8 +36,12 @@ pub(crate) fn text(agent: Agent, call: HookCall<'_>) -> String {
     if let Some(scripts) = agent.description().scripts() {
         return script::before(agent, scripts, call);
     }
+    let source = match agent.description().plugin_host() {
+        Some(PluginHost::Pi) => include_str!("pi.ts"),
+        Some(PluginHost::OpenCode) | None => include_str!("opencode.js"),
+    };
     let json = |value: serde_json::Value| value.to_string();
-    let body = SOURCE
+    let body = source
         .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",

@@ -48,11 +48,15 @@ pub enum Agent {
     Kiro,
     /// Cline.
     Cline,
+    /// Pi, through an extension that calls the binary.
+    Pi,
+    /// Kimi Code.
+    KimiCode,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 17] = [
+    pub const ALL: [Agent; 19] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -70,6 +74,8 @@ impl Agent {
         Agent::Windsurf,
         Agent::Kiro,
         Agent::Cline,
+        Agent::Pi,
+        Agent::KimiCode,
     ];
 
     /// Returns the agent's description.
@@ -92,6 +98,8 @@ impl Agent {
             Agent::Windsurf => &agents::WINDSURF,
             Agent::Kiro => &agents::KIRO,
             Agent::Cline => &agents::CLINE,
+            Agent::Pi => &agents::PI,
+            Agent::KimiCode => &agents::KIMI_CODE,
         }
     }
 
@@ -120,6 +128,13 @@ impl Agent {
     #[must_use]
     pub const fn shells(self) -> Shells {
         self.description().shells
+    }
+
+    /// Returns `true` if the agent reports a call that its hook denied as one that ran and failed, with
+    /// the hook's reason as the error.
+    #[must_use]
+    pub const fn reports_denied_calls(self) -> bool {
+        self.description().reports_denied_calls
     }
 
     /// Returns the agent's display name.

@@ -377,14 +377,19 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
-        title: "Pi",
-        agent: None,
+        title: Agent::Pi.title(),
+        agent: Some(Agent::Pi),
         source: Source::Code("1.6.0"),
-        files: &[both(".pi/"), user(".pi/agent/")],
+        files: &[
+            both(".pi/extensions/").seen(Source::Run("1.6.0")),
+            both(".pi/settings.json").seen(Source::Run("1.6.0")),
+            both(".pi/"),
+            user(".pi/agent/").seen(Source::Run("1.6.0")),
+        ],
     },
     AgentClient {
-        title: "Kimi Code",
-        agent: None,
+        title: Agent::KimiCode.title(),
+        agent: Some(Agent::KimiCode),
         source: Source::Code("2.1.0"),
         files: &[
             user(".kimi-code/config.toml").seen(Source::Run("2.1.0")),

@@ -48,6 +48,8 @@ pub(crate) struct AgentDescription {
     pub(crate) prompting_modes: &'static [&'static str],
     /// `true` if the agent reports a failed tool at a separate event.
     pub(crate) has_failure_event: bool,
+    /// `true` if the agent reports a call that its hook denied as a failed one.
+    pub(crate) reports_denied_calls: bool,
     /// Variables in the hook's environment that show that no user is at the keyboard.
     pub(crate) unattended: &'static [UnattendedVariable],
     /// `true` if an unknown event before an action is denied, because the agent runs the action if
@@ -228,6 +230,8 @@ pub(crate) enum ToolLocation {
     Plugin,
     /// In `action` and `resource` of opencode 2.
     Permission,
+    /// In `event` of Pi; `ctx` has the session, its directory and whether a user can be asked.
+    Extension,
 }
 
 /// The tools for which the hook is registered at an event.
@@ -323,6 +327,8 @@ pub(crate) enum ReplyFormat {
     Antigravity,
     /// `cancel`.
     Cline,
+    /// `block`, or `confirm` for a dialog, for the extension.
+    Pi,
     /// The exit status alone: 2 denies, with the reason on standard error.
     ExitStatus,
 }
@@ -460,6 +466,8 @@ pub(crate) enum OffValue {
     ManagedOnly,
     /// A list with the name or the command of the hook.
     NamesHook,
+    /// A list with a pattern that excludes the plugin: `-NAME`, or `!PATTERN` with the name or a `*`.
+    ExcludesHook,
 }
 
 /// How a hook is registered in a file.
@@ -471,12 +479,63 @@ pub(crate) enum OffValue {
 pub(crate) enum RegistrationFormat {
     /// By entries in a JSON document, by event.
     Json(JsonRegistration),
-    /// By a plugin for opencode, which is the whole file.
-    Plugin,
+    /// By entries in a TOML document: tables of one list, each with its event.
+    Toml(TomlRegistration),
+    /// By a plugin, which is the whole file.
+    Plugin(PluginHost),
     /// By a script of a POSIX shell for each event, which is the whole file.
     Scripts(ScriptRegistration),
     /// By the user: the agent has no settings file for all of its sessions. The text says how.
     ByHand(&'static str),
+}
+
+/// The client that loads a plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum PluginHost {
+    /// opencode. At its first start, it waits for a package.
+    OpenCode,
+    /// Pi, which calls its plugins extensions.
+    Pi,
+}
+
+/// The entries of a hook in a TOML document.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct TomlRegistration {
+    /// `true` if the agent reads hooks from the user's file only, not from a project's.
+    pub(crate) user_only: bool,
+    /// Key of the list of tables.
+    pub(crate) list: &'static str,
+    /// Key of the event in a table.
+    pub(crate) event: &'static str,
+    /// Other fields of a table, in their order.
+    pub(crate) fields: &'static [HandlerField],
+    /// The tables that the agent accepts. One other table makes it ignore the whole list.
+    pub(crate) accepted: AcceptedTables,
+}
+
+/// The tables of a hook that an agent accepts.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct AcceptedTables {
+    /// The events.
+    pub(crate) events: &'static [&'static str],
+    /// Keys with texts, beside the event.
+    pub(crate) texts: &'static [&'static str],
+    /// Key of the timeout in seconds.
+    pub(crate) timeout: &'static str,
+    /// Maximum of the timeout; the minimum is 1.
+    pub(crate) max_timeout: u64,
 }
 
 /// The scripts of a hook. The settings file is the script before a tool.
@@ -586,7 +645,28 @@ impl FieldValue {
 impl AgentDescription {
     /// Returns `true` if the agent reads a plugin instead of entries in a document.
     pub(crate) fn uses_plugin(&self) -> bool {
-        matches!(self.registration, RegistrationFormat::Plugin)
+        self.plugin_host().is_some()
+    }
+
+    /// Returns the client that loads the plugin, if the agent reads one.
+    pub(crate) fn plugin_host(&self) -> Option<PluginHost> {
+        match self.registration {
+            RegistrationFormat::Plugin(host) => Some(host),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the agent reads hooks from the settings of a project, too.
+    pub(crate) fn reads_project(&self) -> bool {
+        self.toml().is_none_or(|format| !format.user_only)
+    }
+
+    /// Returns the format of the entries in a TOML document, if the agent reads them.
+    pub(crate) fn toml(&self) -> Option<&TomlRegistration> {
+        match &self.registration {
+            RegistrationFormat::Toml(format) => Some(format),
+            _ => None,
+        }
     }
 
     /// Returns the scripts, if the agent runs them instead of entries in a document.
@@ -614,7 +694,8 @@ impl AgentDescription {
     pub(crate) fn json(&self) -> Option<&JsonRegistration> {
         match &self.registration {
             RegistrationFormat::Json(format) => Some(format),
-            RegistrationFormat::Plugin
+            RegistrationFormat::Toml(_)
+            | RegistrationFormat::Plugin(_)
             | RegistrationFormat::Scripts(_)
             | RegistrationFormat::ByHand(_) => None,
         }

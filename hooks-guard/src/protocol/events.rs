@@ -14,8 +14,12 @@ use super::model::{
     directory,
 };
 use super::outcome::outcome;
+use super::own_tools::{self, OwnTool};
 use super::tools;
-use crate::request::{MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionRequest};
+use crate::request::{
+    AgentTool, AgentToolEffect, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
+    PermissionRequest,
+};
 
 /// Parses the input that an agent sends to its hook.
 ///
@@ -158,11 +162,26 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     let arguments = arguments.map(|arguments| arguments.map(inner));
     let listed = tools::tool(&name);
     let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
-    let mcp_tools = match listed {
-        Some(_) => Vec::new(),
-        None => mcp::tools(hook.agent, &name, object)?,
+    let own = match tool {
+        Some(_) => None,
+        None => own_tools::own_tool(hook.agent, &name),
     };
-    if tool.is_none() && mcp_tools.is_empty() {
+    let mcp_tools = match (listed, own) {
+        (None, None) => mcp::tools(hook.agent, &name, object)?,
+        _ => Vec::new(),
+    };
+    let is_own = tool.is_none() && mcp_tools.is_empty();
+    let effect = match own {
+        Some(OwnTool::Asks(does)) => Some(AgentToolEffect::Does(does.to_owned())),
+        Some(OwnTool::Fetches) => {
+            let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
+            let addresses = arguments.map(own_tools::addresses).unwrap_or_default();
+            Some(AgentToolEffect::Fetches(addresses))
+        }
+        Some(OwnTool::Nothing | OwnTool::Agents) | None => None,
+    };
+    let is_decided = effect.is_some() || own.is_none() && own_tools::is_complete(hook.agent);
+    if is_own && !is_decided {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     }
@@ -182,7 +201,14 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
     request.call_id = request.call_id.or(id);
-    if tool.is_none() {
+    if is_own {
+        request.command = mcp::call_line(&name, &arguments);
+        request.tool = Some(AgentTool {
+            name: name.chars().take(MAX_NAME_CHARS).collect(),
+            effect,
+            input_hash: input::hash(&arguments),
+        });
+    } else if tool.is_none() {
         request.command = mcp::line(&mcp_tools, &name, &arguments);
     }
     request.mcp = (!mcp_tools.is_empty()).then(|| McpCall {
@@ -226,7 +252,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     Ok(HookEvent::Ask(DecisionRequest {
         hook,
         request,
-        prompt: prompt(called, mode),
+        prompt: prompt(called, mode, object),
         unlisted_tool: listed.is_none(),
         arguments,
     }))
@@ -349,6 +375,22 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
                 id: None,
             })
         }
+        ToolLocation::Extension => {
+            let event = inner("event")?;
+            let name = input::name(event, &["toolName"])?;
+            let name = name.ok_or(Problem::Missing { field: "toolName" })?;
+            let arguments = event.get("input").filter(|value| !value.is_null());
+            let arguments = arguments.map(|value| input::arguments(value, "input"));
+            Ok(ToolCall {
+                name: name.to_owned(),
+                arguments: arguments.map(|given| match tools::tool(name) {
+                    Some(_) => given.map(with_opened_paths),
+                    None => given,
+                }),
+                names: inner("ctx")?,
+                id: input::name(event, &["toolCallId"])?.map(str::to_owned),
+            })
+        }
         ToolLocation::Permission => {
             let action = input::name(object, &["action"])?;
             let action = action.ok_or(Problem::Missing { field: "action" })?;
@@ -400,8 +442,17 @@ fn request(
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
         session_id: input::name(names, &session)?.map(str::to_owned),
-        call_id: input::name(names, &call)?.map(str::to_owned),
-        cwd: input::cwd(object)?,
+        call_id: match input::name(names, &call)? {
+            // Kimi Code. Qwen Code has another value in it.
+            None => input::name(names, &["tool_call_id"])?,
+            id => id,
+        }
+        .map(str::to_owned),
+        cwd: match input::cwd(object)? {
+            // Pi names it in the object with the session.
+            None => input::cwd(names)?,
+            cwd => cwd,
+        },
         ..PermissionRequest::default()
     };
     match tool {
@@ -514,16 +565,42 @@ fn with_lists(mut arguments: JsonObject) -> JsonObject {
     arguments
 }
 
+/// Returns arguments with the paths that the tools of Pi 1.6.0 open: without one `@` at the start, and
+/// with plain spaces.
+fn with_opened_paths(mut arguments: JsonObject) -> JsonObject {
+    const SPACES: &[char] = &['\u{a0}', '\u{202f}', '\u{205f}', '\u{3000}'];
+    let is_space = |c: char| SPACES.contains(&c) || ('\u{2000}'..='\u{200a}').contains(&c);
+    for &field in tools::PATHS {
+        if let Some(Value::String(path)) = arguments.get_mut(field) {
+            let plain: String = path
+                .chars()
+                .map(|c| if is_space(c) { ' ' } else { c })
+                .collect();
+            *path = plain.strip_prefix('@').unwrap_or(&plain).to_owned();
+        }
+    }
+    arguments
+}
+
 /// Returns the agent's permission mode, by the agent's name for it.
 fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
     input::name(object, &["permission_mode", "permissionMode"])
 }
 
+/// Returns `true` if Pi can show a dialog in this session.
+fn has_dialogs(object: &JsonObject) -> bool {
+    let has = object.get("ctx").and_then(|ctx| ctx.get("hasUI"));
+    has.and_then(Value::as_bool) == Some(true)
+}
+
 /// Returns whether the agent shows a prompt if the hook asks, in this mode.
-fn prompt(called: &CalledHook, mode: Option<&str>) -> AgentPrompt {
+fn prompt(called: &CalledHook, mode: Option<&str>, object: &JsonObject) -> AgentPrompt {
     let modes = called.hook.agent.description().prompting_modes;
     match mode {
         Some(mode) if !modes.contains(&mode) => AgentPrompt::Unavailable,
+        _ if called.event.tool == ToolLocation::Extension && !has_dialogs(object) => {
+            AgentPrompt::Unattended
+        }
         _ if called.event.prompts => AgentPrompt::Shown,
         _ => AgentPrompt::Unavailable,
     }

@@ -82,6 +82,7 @@ fn is_denial(reply: &HookReply) -> bool {
         || contains_words(reply, &["deny"])
         || reply.stdout.contains(r#""throws""#)
         || reply.stdout.contains(r#""cancel":true"#)
+        || reply.stdout.contains(r#""block":true"#)
 }
 
 fn contains_words(reply: &HookReply, words: &[&str]) -> bool {

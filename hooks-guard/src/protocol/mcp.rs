@@ -55,12 +55,19 @@ pub(crate) fn separators() -> impl Iterator<Item = &'static str> {
 
 /// Describes a call on one line of at most the length of a command, with its arguments.
 pub(super) fn line(tools: &[McpTool], name: &str, arguments: &JsonObject) -> String {
+    call_line(
+        &match tools {
+            [one] => one.description(),
+            _ => McpTool::description_of(name),
+        },
+        arguments,
+    )
+}
+
+/// Describes a call of a tool on one line of at most the length of a command, with its arguments.
+pub(super) fn call_line(name: &str, arguments: &JsonObject) -> String {
     let arguments = serde_json::to_string(arguments).unwrap_or_default();
-    let whole = match tools {
-        [one] => format!("{} {arguments}", one.description()),
-        _ => format!("{} {arguments}", McpTool::description_of(name)),
-    };
-    shorten(&whole, MAX_COMMAND_CHARS)
+    shorten(&format!("{name} {arguments}"), MAX_COMMAND_CHARS)
 }
 
 /// Returns the server and the tool in Gemini CLI's `mcp_context`.

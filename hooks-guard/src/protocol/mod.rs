@@ -32,6 +32,8 @@
 mod agent;
 mod agents;
 mod client_files;
+#[cfg(feature = "cli")]
+pub(crate) mod command_files;
 mod description;
 mod edits;
 mod error;
@@ -41,7 +43,10 @@ mod input;
 mod limit;
 mod mcp;
 mod model;
+#[cfg(feature = "cli")]
+pub(crate) mod other_hooks;
 mod outcome;
+pub(crate) mod own_tools;
 mod patch;
 mod reply;
 pub(crate) mod settings_text;
@@ -62,8 +67,8 @@ pub use client_files::{AgentClient, CLIENTS, ClientFile, FilePlace, Source};
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue, ReplyFormat,
-    ScriptRegistration, SettingsPlaces, ToolMatcher,
+    AcceptedTables, HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue,
+    PluginHost, ReplyFormat, ScriptRegistration, SettingsPlaces, TomlRegistration, ToolMatcher,
 };
 pub use events::{read, read_in};
 #[doc(hidden)]
@@ -77,8 +82,9 @@ pub(crate) use mcp::separators as mcp_separators;
 #[cfg(feature = "acp")]
 pub(crate) use model::directory;
 pub use reply::{
-    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
+    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, other_command_reply,
+    unread_reply,
 };
 #[cfg(feature = "acp")]
-pub(crate) use tools::{access, line};
+pub(crate) use tools::{access, line, tool};
 pub(crate) use tools::{lists, searches};

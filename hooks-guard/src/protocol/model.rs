@@ -180,10 +180,12 @@ impl AgentDecision {
             return AgentDecision::Nothing;
         }
         let request = &question.request;
-        let is_mcp = request.described_mcp_call().is_some();
+        let is_described = request.described_mcp_call().is_some() || request.tool.is_some();
         match permission.decision {
             Decision::AutoAllowed if permission.names_tool => AgentDecision::Allow(reason),
-            Decision::AutoAllowed if permission.approved && is_mcp => AgentDecision::Allow(reason),
+            Decision::AutoAllowed if permission.approved && is_described => {
+                AgentDecision::Allow(reason)
+            }
             Decision::AutoAllowed if question.unlisted_tool => AgentDecision::Nothing,
             Decision::AutoAllowed if permission.rule.is_some() => AgentDecision::Allow(reason),
             Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {

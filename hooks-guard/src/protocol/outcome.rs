@@ -22,6 +22,9 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     if hook.form == ReplyFormat::Cline {
         return Some(cline_outcome(response));
     }
+    if hook.form == ReplyFormat::Pi {
+        return Some(pi_outcome(object.get("event")));
+    }
     let printed_status = response.and_then(Value::as_str).and_then(status_in_text);
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
@@ -40,12 +43,13 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     outcome.exit_status = exit.and_then(Value::as_i64).or(printed_status);
     let error = object.get("error").or_else(|| within(&["error"]));
     if let Some(error) = error.filter(|error| !error.is_null()) {
-        let text = match error {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+        let text = match (error, error.get("message")) {
+            (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
+            (other, _) => other.to_string(),
         };
         let status_text = text.strip_prefix("Exit code ");
         let status = status_text.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        let status = status.or_else(|| status_in_last_line(&text));
         outcome.exit_status = outcome.exit_status.or(status);
         outcome.succeeded = Some(false);
         outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
@@ -54,9 +58,10 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         outcome.succeeded = Some(false);
     } else if outcome.succeeded.is_none() && hook.agent.description().has_failure_event {
         // At `PostToolUse`, Grok also reports commands that failed, and commands that it moved to the
-        // background.
+        // background; Kimi Code reports these, too.
         let failed = outcome.exit_status.is_some_and(|status| status != 0);
-        let is_running = within(&["status"]).and_then(Value::as_str) == Some("running");
+        let is_running = within(&["status"]).and_then(Value::as_str) == Some("running")
+            || (object.get("tool_output").and_then(Value::as_str)).is_some_and(is_running_task);
         outcome.succeeded = (!is_running).then_some(name == "posttooluse" && !failed);
     }
     if outcome.succeeded.is_none() {
@@ -93,6 +98,30 @@ fn cline_outcome(response: Option<&Value>) -> ToolOutcome {
         exit_status: error.as_ref().and_then(status),
         error,
     }
+}
+
+/// Returns the result in the event of Pi.
+fn pi_outcome(event: Option<&Value>) -> ToolOutcome {
+    let field = |name: &str| event.and_then(|event| event.get(name));
+    let failed = field("isError").and_then(Value::as_bool);
+    let status = field("structuredContent").and_then(|content| content.get("exit_code"));
+    ToolOutcome {
+        succeeded: failed.map(|failed| !failed),
+        exit_status: status.and_then(Value::as_i64),
+        error: None,
+    }
+}
+
+/// Returns `true` for the output of a command that Kimi Code moved to the background.
+fn is_running_task(output: &str) -> bool {
+    output.starts_with("task_id: ") && output.lines().any(|line| line == "status: running")
+}
+
+/// Returns the exit status in the last line of an error, as Kimi Code prints it.
+fn status_in_last_line(text: &str) -> Option<i64> {
+    let last = text.lines().next_back()?;
+    let status = last.strip_prefix("Command failed with exit code: ")?;
+    status.strip_suffix('.')?.parse().ok()
 }
 
 /// Returns the exit status at the end of a result, as Droid prints it.

@@ -20,6 +20,16 @@ pub struct HookReply {
 }
 
 impl HookReply {
+    /// Returns the reason with which a reply in the format of Claude Code denies a tool, if it does.
+    #[must_use]
+    pub fn denial_reason(&self) -> Option<String> {
+        let output: Value = serde_json::from_str(&self.stdout).ok()?;
+        let output = output.get("hookSpecificOutput")?;
+        let denies = output.get("permissionDecision")?.as_str()? == "deny";
+        let reason = output.get("permissionDecisionReason")?.as_str()?;
+        denies.then(|| reason.to_owned())
+    }
+
     fn json(value: &Value) -> Self {
         Self {
             stdout: value.to_string(),
@@ -30,6 +40,9 @@ impl HookReply {
 
 /// Exit status with which a hook denies.
 const DENIED_STATUS: u8 = 2;
+
+/// Maximum length of a command in a message about a changed command, in characters.
+const MAX_QUOTED_CHARS: usize = 1_000;
 
 /// Default reason: agents treat a denial without a reason as an error.
 const NO_REASON: &str = "denied by hooks-guard";
@@ -91,6 +104,7 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
             stdout: match agent.description().reply {
                 // The plugin reads the output, not the exit status.
                 ReplyFormat::OpenCode1 => json!({"throws": why}).to_string(),
+                ReplyFormat::Pi => json!({"block": true, "reason": why}).to_string(),
                 _ => String::new(),
             },
             stderr: why,
@@ -134,6 +148,34 @@ pub fn empty_reply(hook: AgentHook) -> HookReply {
         }
         (ReplyFormat::Antigravity, _) => HookReply::json(&json!({})),
         (ReplyFormat::Cline, _) => HookReply::json(&json!({"cancel": false})),
+        (ReplyFormat::Pi, _) => HookReply::json(&json!({"block": false})),
+    }
+}
+
+/// Returns the reply after the command `ran`, and not the `decided` one of the decision `id`: a message for the agent's user,
+/// if the agent shows one, else on standard error.
+#[must_use]
+pub fn other_command_reply(hook: AgentHook, id: i64, decided: &str, ran: &str) -> HookReply {
+    let text = format!(
+        "hooks-guard did not decide about what ran: `{}` was decided, `{}` ran; another hook, a \
+         plugin or the agent changed it after the decision; see `hooks-guard audit show {}`, and \
+         `hooks-guard doctor` for other hooks",
+        shorten(decided, MAX_QUOTED_CHARS),
+        shorten(ran, MAX_QUOTED_CHARS),
+        id
+    );
+    let text = display_text(&text);
+    match hook.form {
+        ReplyFormat::Claude | ReplyFormat::Codex | ReplyFormat::Gemini | ReplyFormat::Grok => {
+            HookReply {
+                stderr: text.clone(),
+                ..HookReply::json(&json!({ "systemMessage": text }))
+            }
+        }
+        _ => HookReply {
+            stderr: text,
+            ..empty_reply(hook)
+        },
     }
 }
 
@@ -148,7 +190,7 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
         (ReplyFormat::Antigravity, _) => json!({"decision": "allow", "reason": reason}),
         // These agents run what is not denied.
-        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => {
+        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::Pi | ReplyFormat::ExitStatus, _) => {
             return empty_reply(hook);
         }
         (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
@@ -180,6 +222,7 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
         // Grok 1.0.5 and older versions know no `ask`: they read `decision`, and run what is not
         // denied. Newer versions prefer `permissionDecision`.
         (ReplyFormat::Grok, kind) => with_decision(decision(kind, "ask", reason), "deny", reason),
+        (ReplyFormat::Pi, _) => json!({"confirm": reason}),
         (ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => return deny(hook, reason),
     };
     HookReply::json(&reply)
@@ -206,6 +249,7 @@ fn deny(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::OpenCode2, _) => json!({"effect": "deny", "message": reason}),
         (ReplyFormat::Antigravity, _) => json!({"decision": "deny", "reason": reason}),
         (ReplyFormat::Cline, _) => json!({"cancel": true, "errorMessage": reason}),
+        (ReplyFormat::Pi, _) => json!({"block": true, "reason": reason}),
         (ReplyFormat::Grok, kind) => {
             let reply = with_decision(decision(kind, "deny", reason), "deny", reason);
             return HookReply {

@@ -9,7 +9,7 @@ use super::packages::downloaded_package;
 use super::protect::display_text;
 use super::verdict::changes;
 use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word};
-use crate::request::PermissionRequest;
+use crate::request::{AgentToolEffect, PermissionRequest};
 
 /// Programs that only change the files that their words name.
 const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
@@ -39,6 +39,11 @@ pub(crate) fn change_scope(
     found: &CommandAnalysis,
     home: &Path,
 ) -> ChangeScope {
+    if let Some(AgentToolEffect::Does(does)) =
+        request.tool.as_ref().and_then(|tool| tool.effect.as_ref())
+    {
+        return ChangeScope::Outside(format!("it {does}"));
+    }
     if request.file.is_none() && !request.is_command() {
         return ChangeScope::Other;
     }

@@ -207,6 +207,9 @@ impl Rules {
             .collect();
         let request = context.request;
         let mut names_tool = false;
+        if let Some(tool) = &request.tool {
+            return Err(format!("no rule can allow the tool `{}`", tool.name));
+        }
         let used = match (&request.file, &request.network, &request.mcp) {
             (Some(file), ..) => allow::files(context, file, &rules)?,
             (None, Some(access), _) => allow::network(context, access, &rules)?,
@@ -260,6 +263,7 @@ pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<R
             command().max(rule.match_mcp(context, call))
         }
         (None, None, Some(call)) => rule.match_mcp(context, call),
+        (None, None, None) if request.tool.is_some() => MatchResult::No,
         (None, None, None) => command(),
     };
     let place = &rule.place;

@@ -182,12 +182,17 @@ impl Connection {
 
     /// Creates the session `s` in the project, in a protocol version.
     fn start_session(&mut self, version: u64) {
+        self.start_session_with("fake-agent", version);
+    }
+
+    /// Creates the session `s` with the agent of this name.
+    fn start_session_with(&mut self, agent: &str, version: u64) {
         let cwd = self.home.project();
         let initialize =
             json!({"protocolVersion": version, "clientCapabilities": {"terminal": true}});
         self.client(&request(0, "initialize", &initialize));
         self.agent_reads.next();
-        let info = json!({"name": "fake-agent", "version": "1"});
+        let info = json!({"name": agent, "version": "1"});
         let mut result = json!({"protocolVersion": version});
         result[if version == 2 { "info" } else { "agentInfo" }] = info;
         self.agent(&json!({"jsonrpc": "2.0", "id": 0, "result": result}));

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Connection, DENY_MAKE, Home, options, permission, request, selected, shell};
+use super::{
+    Connection, DENY_MAKE, Home, notification, options, permission, request, selected, shell,
+};
 
 fn connection(rules: &str) -> Connection {
     let home = Home::new();
@@ -67,6 +69,138 @@ fn an_option_of_the_decision_must_be_offered() {
     connection.passes(&permission(12, &call("git status"), &same));
     let reply = connection.is_answered(&permission(13, &call("make"), &same));
     assert_eq!(selected(&reply), "cancelled");
+}
+
+/// Options whose ids are known: Qwen Code offers one that changes its mode, codex-acp one after which it
+/// goes on.
+#[test]
+fn an_option_that_does_more_is_not_selected() {
+    let mut connection = connection(DENY_MAKE);
+    let call = |command: &str| json!({"kind": "execute", "rawInput": {"command": command}});
+    let qwen = json!([
+        {"optionId": "proceed_once_and_switch_to_default", "name": "x", "kind": "allow_once"},
+        {"optionId": "proceed_once", "name": "x", "kind": "allow_once"},
+        {"optionId": "cancel", "name": "x", "kind": "reject_once"},
+    ]);
+    let reply = connection.is_answered(&permission(8, &call("git status"), &qwen));
+    assert_eq!(selected(&reply), "proceed_once");
+    let codex = json!([
+        {"optionId": "allow_once", "name": "x", "kind": "allow_once"},
+        {"optionId": "cancel", "name": "x", "kind": "reject_once"},
+        {"optionId": "decline", "name": "x", "kind": "reject_once"},
+    ]);
+    let reply = connection.is_answered(&permission(9, &call("make"), &codex));
+    assert_eq!(selected(&reply), "decline");
+}
+
+/// claude-agent-acp passes the message of an error to its model, and no reason of a rejection.
+#[test]
+fn an_agent_that_goes_on_after_an_error_is_told_the_reason() {
+    let home = Home::new();
+    home.rules(DENY_MAKE);
+    let mut connection = Connection::with(home, &[]);
+    connection.start_session_with("@agentclientprotocol/claude-agent-acp", 1);
+    let reply = connection.is_answered(&shell(8, "make all"));
+    assert_eq!(reply["error"]["code"], -32003, "{reply}");
+    let message = reply["error"]["message"].as_str().expect("text");
+    assert!(message.contains("not here"), "{reply}");
+    let reply = connection.is_answered(&shell(9, "git status"));
+    assert_eq!(selected(&reply), "yes");
+}
+
+/// Tells the client of a tool call, as the agent.
+fn describe(connection: &mut Connection, id: u64, update: &Value) {
+    let mut update = update.clone();
+    update["toolCallId"] = format!("call-{id}").into();
+    connection.passes(&notification(
+        "session/update",
+        &json!({"sessionId": "s", "update": update}),
+    ));
+}
+
+#[test]
+fn a_request_is_joined_with_what_the_agent_said_of_the_call() {
+    let mut connection = connection(DENY_MAKE);
+    // The command stands in the update.
+    let said = json!({"sessionUpdate": "tool_call", "kind": "execute", "title": "x",
+        "status": "pending", "rawInput": {}});
+    describe(&mut connection, 8, &said);
+    let more = json!({"sessionUpdate": "tool_call_update", "status": "in_progress",
+        "rawInput": {"command": "git status", "description": "x"}});
+    describe(&mut connection, 8, &more);
+    let reply = connection.is_answered(&permission(8, &json!({}), &options()));
+    assert_eq!(selected(&reply), "yes");
+    describe(&mut connection, 9, &said);
+    let make = json!({"sessionUpdate": "tool_call_update", "rawInput": {"command": "make"}});
+    describe(&mut connection, 9, &make);
+    let reply = connection.is_answered(&permission(9, &json!({"title": "a plan"}), &options()));
+    assert_eq!(selected(&reply), "no");
+    // What the request itself says counts.
+    describe(&mut connection, 10, &more);
+    let call = json!({"kind": "execute", "rawInput": {"command": "make"}});
+    let reply = connection.is_answered(&permission(10, &call, &options()));
+    assert_eq!(selected(&reply), "no");
+    // A call that has ended says nothing of a later one.
+    describe(&mut connection, 11, &said);
+    describe(&mut connection, 11, &more);
+    let ended = json!({"sessionUpdate": "tool_call_update", "status": "completed"});
+    describe(&mut connection, 11, &ended);
+    connection.passes(&permission(11, &json!({"kind": "execute"}), &options()));
+}
+
+/// codex-acp describes a patch in the update, and names its files in the request.
+#[test]
+fn a_patch_in_an_earlier_message_is_judged() {
+    let mut connection =
+        connection("[[rule]]\neffect = 'deny'\npath = 'secret/**'\nreason = 'not here'\n");
+    let project = connection.home.project().display().to_string();
+    let file = |name: &str| format!("{project}/{name}");
+    let diff = |name: &str| {
+        json!({"sessionUpdate": "tool_call", "kind": "edit", "title": "Editing files",
+            "status": "in_progress",
+            "content": [{"type": "diff", "path": file(name), "oldText": null, "newText": "x"}]})
+    };
+    let edit = |name: &str| json!({"kind": "edit", "locations": [{"path": file(name)}]});
+    describe(&mut connection, 8, &diff("secret/a"));
+    let reply = connection.is_answered(&permission(8, &json!({"kind": "edit"}), &options()));
+    assert_eq!(selected(&reply), "no");
+    // The files of both messages count.
+    describe(&mut connection, 9, &diff("a"));
+    let reply = connection.is_answered(&permission(9, &edit("secret/a"), &options()));
+    assert_eq!(selected(&reply), "no");
+    describe(&mut connection, 10, &diff("a"));
+    connection.passes(&permission(10, &edit("a"), &options()));
+    assert!(
+        connection.home.trail()[0]["command"]
+            .as_str()
+            .expect("text")
+            .contains("/a")
+    );
+}
+
+/// Copilot CLI repeats the parts of a command.
+#[test]
+fn the_parts_of_a_command_are_no_other_command() {
+    let mut connection = connection(DENY_MAKE);
+    let call = |command: &str, parts: &[&str]| json!({"kind": "execute", "rawInput": {"command": command, "commands": parts}});
+    let known = call("git status && ls", &["git status", "ls"]);
+    let reply = connection.is_answered(&permission(8, &known, &options()));
+    assert_eq!(selected(&reply), "yes");
+    let reply = connection.is_answered(&permission(9, &call("ls", &["make"]), &options()));
+    assert_eq!(selected(&reply), "no");
+    connection.passes(&permission(10, &call("ls", &["ls", "pwd"]), &options()));
+}
+
+/// A call without a kind is judged by its tool.
+#[test]
+fn a_read_without_a_kind_is_judged_by_its_tool() {
+    let mut connection = connection("[[rule]]\neffect = 'allow'\npath = 'src/**'\n");
+    let file = connection.home.project().join("src/a.rs");
+    let call = json!({"name": "Read", "rawInput": {"file_path": file}});
+    let reply = connection.is_answered(&permission(8, &call, &options()));
+    assert_eq!(selected(&reply), "yes");
+    let unknown = json!({"name": "Frobnicate", "rawInput": {"file_path": file}});
+    connection.passes(&permission(9, &unknown, &options()));
 }
 
 /// A tool of another kind, and a shell tool that asks for more than the command, may do more than

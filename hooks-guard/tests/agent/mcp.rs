@@ -163,14 +163,17 @@ fn each_agent_names_tools_in_its_own_way() {
     }
     for (agent, tool) in [
         ("claude-code", "mcp__gitlab__create_issue"),
-        ("claude-code", "mcp__github"),
         ("claude-code", "TodoWrite"),
-        ("claude-code", "github_create_issue"),
         ("codex", "mcp__github__get_issue"),
         ("vscode", "github_create_issue"),
     ] {
         let reply = reply(&home, agent, &fields("PreToolUse", tool));
         assert_eq!(reply, "", "{agent} {tool}");
+    }
+    // Neither the tool of a server nor a known tool of the agent.
+    for tool in ["mcp__github", "github_create_issue"] {
+        let reply = reply(&home, "claude-code", &fields("PreToolUse", tool));
+        assert!(reply.contains("is unknown"), "{tool}: {reply}");
     }
 }
 

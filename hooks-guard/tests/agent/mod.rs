@@ -4,6 +4,7 @@ mod changes;
 mod environment;
 mod mcp;
 mod modes;
+mod other_command;
 mod parallel;
 mod presets;
 mod stopped;
@@ -104,6 +105,53 @@ fn serve_response(home: &Home, status: &'static str, body: &'static str) {
             );
         }
     });
+}
+
+/// Kimi Code reports a call that its hook denied as one that failed; only a call that ran is a run.
+#[test]
+fn a_denied_call_that_is_reported_as_failed_is_no_run() {
+    let home = Home::new();
+    let call = |command: &str, id: &str| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv",
+            "client_type": "kimi_code_cli", "tool_name": "Bash", "tool_call_id": id,
+            "tool_input": {"command": command}})
+    };
+    let failed = |mut input: Value, message: &str| {
+        input["hook_event_name"] = "PostToolUseFailure".into();
+        input["error"] = json!({"code": "internal", "message": message, "retryable": false});
+        let output = home.hook("kimi-code", &[], &input);
+        assert!(output.status.success(), "{output:?}");
+    };
+    let (delete, list) = (call("rm -r build", "c1"), call("ls /nonexistent", "c2"));
+    let (decision, reason) = decision_of(&home.hook("kimi-code", &[], &delete));
+    assert_eq!(decision, "deny");
+    failed(delete.clone(), &reason);
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        false,
+        "{:?}",
+        home.trail()
+    );
+    home.hook("kimi-code", &[], &list);
+    failed(list, "ls: no such file\nCommand failed with exit code: 2.");
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        true,
+        "{:?}",
+        home.trail()
+    );
+    // A denial that came too late: the error is another one.
+    home.hook("kimi-code", &[], &delete);
+    failed(
+        delete,
+        "rm: no such file\nCommand failed with exit code: 1.",
+    );
+    assert_eq!(
+        home.trail()[0]["execution_happened"],
+        true,
+        "{:?}",
+        home.trail()
+    );
 }
 
 #[test]

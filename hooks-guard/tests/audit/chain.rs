@@ -56,6 +56,8 @@ const CHANGES: &[&str] = &[
     "UPDATE decisions SET executed_at = NULL, exit_status = NULL, executed_seq = NULL WHERE id = 3",
     "UPDATE decisions SET executed_at = 1 WHERE id = 3",
     "UPDATE decisions SET exit_status = 1 WHERE id = 3",
+    "UPDATE decisions SET ran_command = 'ls' WHERE id = 3",
+    "UPDATE decisions SET ran_command = 'ls' WHERE id = 5",
     "UPDATE decisions SET executed_at = 1 WHERE id = 5",
     "UPDATE decisions SET id = 99 WHERE id = 4",
     "UPDATE decisions SET id = CASE id WHEN 4 THEN -5 ELSE -4 END WHERE id IN (4, 5)",

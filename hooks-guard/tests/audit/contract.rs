@@ -192,6 +192,7 @@ async fn p_15_a_stored_decision_has_every_field(place: Place) {
         deadline: Some(minute(5)),
         executed_at: None,
         exit_status: None,
+        ran_command: None,
         response_time_us: 1500,
         parts: vec![CommandPart {
             start: 0,
@@ -1398,6 +1399,8 @@ async fn an_export_is_complete_and_has_no_formulas(place: Place) {
 
     let mut record = found[0].clone();
     record.command = "=cmd|' /C calc'!A0".to_owned();
+    // JSON has this field only if another command ran.
+    record.ran_command = Some("ls".to_owned());
     record.reasoning = "a \"quote\",\r\nand a line".to_owned();
     record.explanation = "\t@SUM(1)\u{1b}[0m".to_owned();
     let line = export::csv(&record);

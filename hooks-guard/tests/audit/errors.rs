@@ -249,7 +249,7 @@ fn an_approval_is_stored_atomically() {
             "INSERT INTO log SELECT seq + 2, 1, 1, hash FROM head",
         )
         .await;
-        let failed = service.record_execution(id, "secret", Some(0)).await;
+        let failed = service.record_execution(id, "secret", Some(0), None).await;
         failed.expect_err("it cannot be approved");
         assert!(!record(id).await.execution_happened);
         sql(
@@ -257,7 +257,7 @@ fn an_approval_is_stored_atomically() {
             "DELETE FROM log WHERE seq > (SELECT seq FROM head)",
         )
         .await;
-        let done = service.record_execution(id, "secret", Some(0)).await;
+        let done = service.record_execution(id, "secret", Some(0), None).await;
         let ExecutionResult::Done(done) = done.expect("reported") else {
             panic!("no execution was reported");
         };

@@ -193,7 +193,7 @@ fn only_approvals_of_a_person_count() {
             let decision = user.ask(request);
             assert_eq!(decision.left_to_agent, mode == "auto");
             let (id, secret) = (decision.id.unwrap(), decision.secret.unwrap());
-            let ran = user.service.record_execution(id, &secret, Some(0));
+            let ran = user.service.record_execution(id, &secret, Some(0), None);
             user.runtime.block_on(ran).unwrap();
         }
     }

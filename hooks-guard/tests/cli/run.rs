@@ -171,6 +171,12 @@ fn an_agent_is_not_started_if_a_file_switches_the_hook_off() {
             r#"{"hooksConfig": {"disabled": ["hooks-guard"]}}"#,
             "hooksConfig.disabled",
         ),
+        (
+            Agent::Pi,
+            ".pi/settings.json",
+            r#"{"extensions": ["x.ts", "-extensions/hooks-guard.ts"]}"#,
+            "extensions",
+        ),
     ] {
         let workplace = Workplace::new();
         workplace.install(agent);

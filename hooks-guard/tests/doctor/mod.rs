@@ -1,5 +1,6 @@
 //! Tests `doctor` in temporary home directories.
 
+mod other_hooks;
 mod switches;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ impl Home {
             database: "audit.db".into(),
             broken: None,
             newest: Some(now()),
+            changed: (None, 0),
         };
         let daemon = Daemon {
             address: "127.0.0.1:3000".into(),
@@ -294,6 +296,87 @@ fn a_changed_script_is_bad() {
     home.assert("cline", CheckState::Bad, "calls another binary");
 }
 
+/// Kimi Code 2.1.0 ignores its whole list of hooks if it rejects one table.
+#[test]
+fn a_table_that_kimi_code_rejects_is_bad() {
+    let home = Home::new();
+    let file = home.install(Agent::KimiCode);
+    home.assert("kimi-code", CheckState::Ok, "not if it times out");
+    let text = fs::read_to_string(&file).unwrap();
+    for (table, named) in [
+        (
+            "event = \"Unknown\"\ncommand = \"x\"",
+            "entry 4 of `hooks` with the unknown event `Unknown`",
+        ),
+        ("command = \"x\"", "no event"),
+        ("event = \"Stop\"", "no command"),
+        ("event = \"Stop\"\ncommand = \"\"", "no command"),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 601",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 0",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\ntimeout = 1.5",
+            "`timeout`",
+        ),
+        (
+            "event = \"Stop\"\ncommand = \"x\"\nmatcher = 1",
+            "`matcher`",
+        ),
+        ("event = \"Stop\"\ncommand = \"x\"\nname = \"x\"", "`name`"),
+    ] {
+        fs::write(&file, format!("{text}\n[[hooks]]\n{table}\n")).unwrap();
+        home.assert("kimi-code", CheckState::Bad, named);
+        home.assert("kimi-code", CheckState::Bad, "ignores all hooks");
+    }
+    let other = "event = \"Stop\"\nmatcher = \"x\"\ncommand = \"x\"\ntimeout = 600";
+    fs::write(&file, format!("{text}\n[[hooks]]\n{other}\n")).unwrap();
+    let checks = home.examine().into_iter();
+    let states: Vec<_> = checks
+        .filter(|check| check.name == "kimi-code")
+        .map(|check| check.state)
+        .collect();
+    assert_eq!(states, [CheckState::Ok]);
+}
+
+/// Pi runs the extensions of a project before the one of the guard.
+#[test]
+fn what_pi_loads_from_a_project_is_reported() {
+    let mut home = Home::new();
+    home.install(Agent::Pi);
+    let folder = home.below("work/project");
+    home.workspace = vec![folder.clone()];
+    let warnings = |home: &Home| -> Vec<String> {
+        let checks = home.examine().into_iter();
+        let is_warning = |check: &Check| check.name == "pi" && check.state == CheckState::Warn;
+        checks.filter(is_warning).map(|check| check.what).collect()
+    };
+    assert_eq!(warnings(&home), [""; 0]);
+    fs::create_dir_all(folder.join(".pi/extensions")).unwrap();
+    fs::write(folder.join(".pi/settings.json"), "{\"theme\": \"x\"}").unwrap();
+    assert_eq!(warnings(&home), [""; 0]);
+    fs::write(folder.join(".pi/extensions/mine.ts"), "").unwrap();
+    let found = warnings(&home);
+    assert!(
+        found.len() == 1 && found[0].contains("`mine.ts`"),
+        "{found:?}"
+    );
+    let text = "{\"shellCommandPrefix\": \"x\", /* c */ \"packages\": [\"npm:a\"]}";
+    fs::write(folder.join(".pi/settings.json"), text).unwrap();
+    let found = warnings(&home);
+    assert_eq!(found.len(), 3, "{found:?}");
+    for key in ["`packages`", "`shellCommandPrefix`"] {
+        assert!(
+            found.iter().any(|what| what.contains(key)),
+            "{key}: {found:?}"
+        );
+    }
+}
+
 #[test]
 fn agent_settings_that_disable_hooks_are_bad() {
     let home = Home::new();
@@ -436,6 +519,7 @@ fn a_broken_trail_and_a_wrong_clock_are_bad() {
         database: "audit.db".into(),
         broken: Some("entry 7 is not as it was written\u{1b}[2J".into()),
         newest: Some(newest),
+        changed: (None, 0),
     }));
     home.assert("audit", CheckState::Bad, "entry 7");
     assert!(
@@ -664,7 +748,7 @@ fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
         let file = home.install(agent);
         home.assert(agent.name(), CheckState::Ok, "calls the hook");
         let text = fs::read_to_string(&file).unwrap();
-        if matches!(agent, Agent::OpenCode | Agent::Cline) {
+        if matches!(agent, Agent::OpenCode | Agent::Cline | Agent::Pi) {
             continue;
         }
         let (config, trail) = (

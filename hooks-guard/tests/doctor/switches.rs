@@ -63,6 +63,20 @@ const SWITCHES: &[Switch] = &[
         "hooks.hooksDisabled",
     ),
     (
+        Agent::Pi,
+        Some(".pi/agent/settings.json"),
+        Some(".pi/settings.json"),
+        r#"{"extensions": ["a.ts", "-extensions/hooks-guard.ts"]}"#,
+        "extensions",
+    ),
+    (
+        Agent::Pi,
+        Some(".pi/agent/settings.json"),
+        None,
+        r#"{"extensions": ["!extensions/*.ts"]}"#,
+        "extensions",
+    ),
+    (
         Agent::Codex,
         Some(".codex/other.config.toml"),
         Some(".codex/config.toml"),

@@ -324,6 +324,25 @@ fn p_26_an_execution_report_without_a_secret_is_an_error() {
     let body = json!({ "secret": permission["secret"], "exit_status": 1 });
     let record = daemon.send(&Request::new("POST", &target).json(&body)).ok();
     assert_eq!(record["execution_happened"], true);
+    assert_eq!(record.get("ran_command"), None);
+}
+
+#[test]
+fn p_26_an_execution_report_compares_what_ran_with_what_was_decided() {
+    let daemon = Daemon::plain();
+    for (ran, recorded) in [("ls", None), ("rm -r build", Some(&json!("rm -r build")))] {
+        let permission = daemon.ask("ls");
+        let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);
+        let report = |ran: &Value| {
+            let body = json!({ "secret": permission["secret"], "ran": ran });
+            daemon.send(&Request::new("POST", &target).json(&body))
+        };
+        report(&json!("ls")).error(400, "INVALID_JSON");
+        report(&json!({})).error(400, "MISSING_FIELD");
+        let record = report(&json!({ "command": ran })).ok();
+        assert_eq!(record.get("ran_command"), recorded, "{record}");
+        assert_eq!(record["execution_happened"], true);
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Tests installing the hook in agents' settings and removing it.
 
 mod document;
+mod extension;
 mod files;
 mod http;
 mod plugin;
 mod script;
+mod toml_list;
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

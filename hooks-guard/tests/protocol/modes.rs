@@ -292,6 +292,7 @@ fn deny_only(event: &str, tool: &str) -> Vec<(Agent, Value)> {
         (Agent::Windsurf, "agent_action_name"),
         (Agent::Kiro, "hook_event_name"),
         (Agent::Cline, "hookName"),
+        (Agent::KimiCode, "hook_event_name"),
     ]
     .into_iter()
     .map(|(agent, field)| {
@@ -383,6 +384,77 @@ fn agents_that_only_deny_have_no_prompt() {
             "{mode}"
         );
     }
+}
+
+/// Returns the input of Pi before a tool.
+fn pi(tool: &str, arguments: &Value) -> Value {
+    json!({"event": {"type": "tool_call", "toolName": tool, "toolCallId": "c", "input": arguments},
+        "ctx": {"cwd": "/srv/p", "hasUI": true, "mode": "tui", "sessionId": "s"}})
+}
+
+/// The extension of Pi tells whether there is a dialog.
+#[test]
+fn pi_is_asked_where_it_has_a_dialog() {
+    let decided = |has_ui: Value| {
+        let mut input = pi("bash", &json!({"command": "rm -r build"}));
+        input["ctx"]["hasUI"] = has_ui;
+        let question = question(Agent::Pi, &input);
+        let reply = decision_reply(&question, &AgentDecision::Ask("DELETE: why".into()));
+        let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
+        (question.prompt, reply)
+    };
+    let dialog = (AgentPrompt::Shown, json!({"confirm": "DELETE: why"}));
+    assert_eq!(decided(json!(true)), dialog);
+    for without in [json!(false), Value::Null, json!("true")] {
+        let (prompt, reply) = decided(without);
+        assert_eq!(prompt, AgentPrompt::Unattended);
+        assert_eq!(reply["block"], true);
+        assert!(
+            reply["reason"]
+                .as_str()
+                .unwrap()
+                .contains("no user is at the keyboard"),
+            "{reply}"
+        );
+    }
+}
+
+/// Pi 1.6.0 opens a path without its first `@` and with plain spaces.
+#[test]
+fn the_paths_of_pi_are_those_that_it_opens() {
+    for (path, opened) in [
+        ("a.txt", "a.txt"),
+        ("@a.txt", "a.txt"),
+        ("@@a.txt", "@a.txt"),
+        ("@/srv/dev/.ssh/id_rsa", "/srv/dev/.ssh/id_rsa"),
+        ("@~/.bashrc", "~/.bashrc"),
+        ("\u{a0}@a\u{202f}b", " @a b"),
+    ] {
+        for tool in ["read", "write", "edit", "grep", "ls", "find"] {
+            let input = pi(tool, &json!({"path": path, "pattern": "x"}));
+            let request = question(Agent::Pi, &input).request;
+            assert_eq!(
+                request.file.unwrap().paths,
+                [Path::new(opened)],
+                "{tool} {path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_refusal_in_the_dialog_of_pi_is_one_of_the_agent() {
+    let mut input = pi("bash", &json!({"command": "rm -r build"}));
+    input["event"]["type"] = "tool_refused".into();
+    input["reason"] = "the user refused".into();
+    let read = read(Agent::Pi, input.to_string().as_bytes()).unwrap();
+    let HookEvent::Refused(refused) = read else {
+        panic!("{read:?}");
+    };
+    assert_eq!(refused.reason, "the user refused");
+    let request = refused.request;
+    assert_eq!(request.session_id.as_deref(), Some("s"));
+    assert_eq!(request.call_id.as_deref(), Some("c"));
 }
 
 /// Cline sends several commands in a list.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hooks_guard::protocol::{
-    Agent, AgentDecision, HookEvent, decision_reply, empty_reply, failure_reply, read,
+    Agent, AgentDecision, HookEvent, HookReply, decision_reply, empty_reply, failure_reply, read,
 };
+use hooks_guard::{FileAccess, McpCall};
 use serde_json::{Value, json};
 
 use crate::protocol::{Sample, samples};
@@ -126,6 +127,24 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("grok/PreToolUse.run_terminal_command.ask.default", Asks("rm -r build")),
     ("grok/PreToolUse.run_terminal_command.deny.bypassPermissions", Asks("rm -r build")),
     ("grok/PreToolUse.write.deny.bypassPermissions", Asks("write /srv/dev/proj/new.txt")),
+    ("kimi-code/PostToolUse.Bash", Ran(STATUS, YES)),
+    ("kimi-code/PostToolUse.Read", Ran("Read /srv/dev/proj/a.txt", YES)),
+    ("kimi-code/PostToolUse.Write", Ran("Write /srv/dev/proj/new.txt", YES)),
+    ("kimi-code/PostToolUse.mcp__notes__create_note", Ran(NOTE, YES)),
+    ("kimi-code/PostToolUseFailure.Bash", Ran("ls /nonexistent", Some(false))),
+    ("kimi-code/PostToolUseFailure.Bash.denied", Ran("rm -r build", Some(false))),
+    ("kimi-code/PostToolUseFailure.Glob", Ran("Glob /srv/dev/proj", Some(false))),
+    ("kimi-code/PostToolUseFailure.Grep", Ran("Grep /srv/dev/proj", Some(false))),
+    ("kimi-code/PostToolUseFailure.Write.denied", Ran("Write /srv/dev/proj/new.txt", Some(false))),
+    ("kimi-code/PostToolUseFailure.mcp__notes__create_note.denied", Ran(NOTE, Some(false))),
+    ("kimi-code/PreToolUse.Bash.allow", Asks(STATUS)),
+    ("kimi-code/PreToolUse.Bash.deny", Asks("rm -r build")),
+    ("kimi-code/PreToolUse.Glob", Asks("Glob /srv/dev/proj")),
+    ("kimi-code/PreToolUse.Grep", Asks("Grep /srv/dev/proj")),
+    ("kimi-code/PreToolUse.Read", Asks("Read /srv/dev/proj/a.txt")),
+    ("kimi-code/PreToolUse.Write.deny", Asks("Write /srv/dev/proj/new.txt")),
+    ("kimi-code/PreToolUse.mcp__notes__create_note.allow", Asks(NOTE)),
+    ("kimi-code/PreToolUse.mcp__notes__create_note.deny", Asks(NOTE)),
     ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
     ("opencode/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
     ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
@@ -136,6 +155,27 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
     ("opencode/tool.execute.before.task", Nothing),
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+    ("pi/tool_call.bash", Asks(STATUS)),
+    ("pi/tool_call.bash.block", Asks("rm -r build")),
+    ("pi/tool_call.bash.confirm", Asks("rm -r build")),
+    ("pi/tool_call.edit.block", Asks("edit a.txt")),
+    ("pi/tool_call.find", Asks("find /srv/dev/proj")),
+    ("pi/tool_call.grep", Asks("grep /srv/dev/proj")),
+    ("pi/tool_call.ls", Asks("ls .")),
+    ("pi/tool_call.mcp__notes__create_note", Asks(NOTE)),
+    ("pi/tool_call.mcp__notes__create_note.block", Asks(NOTE)),
+    ("pi/tool_call.read", Asks("read a.txt")),
+    ("pi/tool_call.write.block", Asks("write /srv/dev/proj/new.txt")),
+    ("pi/tool_refused.bash", Refused("rm -r build")),
+    ("pi/tool_result.bash", Ran(STATUS, YES)),
+    ("pi/tool_result.bash.failed", Ran("ls /nonexistent", Some(false))),
+    ("pi/tool_result.edit", Ran("edit a.txt", YES)),
+    ("pi/tool_result.find.failed", Ran("find /srv/dev/proj", Some(false))),
+    ("pi/tool_result.grep.failed", Ran("grep /srv/dev/proj", Some(false))),
+    ("pi/tool_result.ls", Ran("ls .", YES)),
+    ("pi/tool_result.mcp__notes__create_note", Ran(NOTE, YES)),
+    ("pi/tool_result.read", Ran("read a.txt", YES)),
+    ("pi/tool_result.write", Ran("write /srv/dev/proj/new.txt", YES)),
     ("qwen-code/PostToolUse.mcp__notes__create_note.yolo", Ran(NOTE, YES)),
     ("qwen-code/PostToolUse.run_shell_command.yolo", Ran(STATUS, YES)),
     ("qwen-code/PreToolUse.mcp__notes__create_note.deny.yolo", Asks(NOTE)),
@@ -175,6 +215,9 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Grok, "PreToolUse", "bypassPermissions", [Silent, Deny, Deny]),
     (Agent::Grok, "PreToolUse", "", [Silent, Ask, Deny]),
     (Agent::Cline, "tool_call", "", [Silent, Deny, Deny]),
+    (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
+    (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
+    (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
 ];
 
 /// One recording.
@@ -205,7 +248,10 @@ fn recording(name: &str) -> Recording {
     let recording = Recording {
         agent,
         event,
-        mode: input["permission_mode"].as_str().unwrap_or_default().into(),
+        mode: (input["permission_mode"].as_str())
+            .or(input["ctx"]["mode"].as_str())
+            .unwrap_or_default()
+            .into(),
         input: input.to_string().into_bytes(),
         output: recorded["output"].clone(),
     };
@@ -227,9 +273,14 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
         (Agent::ClaudeCode | Agent::Codex, "PermissionRequest") => {
             "/hookSpecificOutput/decision/behavior"
         }
-        (Agent::ClaudeCode | Agent::Codex | Agent::QwenCode | Agent::Droid | Agent::Grok, _) => {
-            "/hookSpecificOutput/permissionDecision"
-        }
+        (Agent::ClaudeCode | Agent::Codex | Agent::QwenCode | Agent::Droid | Agent::Grok, _)
+        | (Agent::KimiCode, _) => "/hookSpecificOutput/permissionDecision",
+        (Agent::Pi, _) => match (output["block"].as_bool(), output["confirm"].as_str()) {
+            (Some(true), None) => return Deny,
+            (Some(false), None) => return Silent,
+            (None, Some(_)) => return Ask,
+            _ => panic!("{agent} {event}: {output}"),
+        },
         (Agent::Gemini, _) => "/decision",
         (Agent::Copilot, _) => "/permissionDecision",
         (Agent::Cline, _) => match output["cancel"].as_bool() {
@@ -261,7 +312,8 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
 
 /// Returns a reply without its wording.
 fn form(output: &Value) -> Value {
-    const WORDING: [&str; 6] = [
+    const WORDING: [&str; 7] = [
+        "confirm",
         "errorMessage",
         "permissionDecisionReason",
         "systemMessage",
@@ -413,6 +465,7 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::QwenCode,
         Agent::Droid,
         Agent::Grok,
+        Agent::KimiCode,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(
@@ -450,6 +503,65 @@ fn the_result_of_cline_has_the_error_and_the_exit_status() {
     }
 }
 
+/// Kimi Code reports a call that its hook denied as a failed one.
+#[test]
+fn the_failure_of_kimi_code_has_the_error_and_the_exit_status() {
+    for (name, status) in [("Bash", Some(2)), ("Bash.denied", None)] {
+        let recording = recording(&format!("kimi-code/PostToolUseFailure.{name}"));
+        let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+            panic!("{name} ran");
+        };
+        assert_eq!(ran.outcome.exit_status, status, "{name}");
+        assert!(ran.request.call_id.unwrap().starts_with("call_"), "{name}");
+        let denied = recording_of_denial(&ran.request.command).denial_reason();
+        let is_denial = ran.outcome.error == denied;
+        assert_eq!(is_denial, name == "Bash.denied", "{:?}", ran.outcome.error);
+    }
+}
+
+/// Returns the recorded denial of this command by the hook of Kimi Code.
+fn recording_of_denial(command: &str) -> HookReply {
+    let denial = recording("kimi-code/PreToolUse.Bash.deny");
+    let input: Value = serde_json::from_slice(&denial.input).unwrap();
+    match input["tool_input"]["command"] == command {
+        true => HookReply {
+            stdout: denial.output.to_string(),
+            ..HookReply::default()
+        },
+        false => HookReply::default(),
+    }
+}
+
+/// Kimi Code moves a command to the background if its model asks for it, or after its timeout.
+#[test]
+fn a_command_of_kimi_code_in_the_background_has_no_result_yet() {
+    let recording = recording("kimi-code/PostToolUse.Bash");
+    let mut input: Value = serde_json::from_slice(&recording.input).unwrap();
+    let running = "task_id: bash-0\npid: 1\ndescription: x\nstatus: running\nnext_step: x";
+    for (output, succeeded) in [
+        (running, None),
+        ("status: running\n", YES),
+        ("task_id: x", YES),
+    ] {
+        input["tool_output"] = output.into();
+        let event = read(Agent::KimiCode, input.to_string().as_bytes()).unwrap();
+        let HookEvent::Ran(ran) = event else {
+            panic!("it ran");
+        };
+        assert_eq!(ran.outcome.succeeded, succeeded, "{output}");
+    }
+}
+
+#[test]
+fn a_failed_command_of_pi_has_its_exit_status() {
+    let recording = recording("pi/tool_result.bash.failed");
+    let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+        panic!("it ran");
+    };
+    assert_eq!(ran.outcome.exit_status, Some(2));
+    assert_eq!(ran.request.call_id.as_deref(), Some("call_000003"));
+}
+
 #[test]
 fn a_failure_event_of_claude_code_has_the_exit_status() {
     let recording = recording("claude-code/PostToolUseFailure.Bash.default");
@@ -459,4 +571,39 @@ fn a_failure_event_of_claude_code_has_the_exit_status() {
     assert_eq!(ran.outcome.exit_status, Some(2));
     assert_eq!(ran.request.call_id.as_deref(), Some("toolu_mwvztaib0001"));
     assert!(ran.outcome.error.unwrap().contains("cannot access"));
+}
+
+/// Part of a request that is compared after a run.
+type Compared = (String, Option<FileAccess>, Option<McpCall>);
+
+#[test]
+fn a_run_has_the_input_of_its_question() {
+    let mut asked: Vec<(Agent, Compared)> = Vec::new();
+    let mut ran = Vec::new();
+    for (name, _) in RECORDED {
+        let recording = recording(name);
+        match read(recording.agent, &recording.input).unwrap() {
+            HookEvent::Ask(question) => {
+                let request = question.request;
+                let compared = (request.command, request.file, request.mcp);
+                asked.push((recording.agent, compared));
+            }
+            HookEvent::Ran(run) => {
+                let request = run.request;
+                let compared = (request.command, request.file, request.mcp);
+                ran.push((*name, (recording.agent, compared)));
+            }
+            _ => {}
+        }
+    }
+    let is_asked = |(agent, (command, ..)): &(Agent, Compared)| {
+        asked
+            .iter()
+            .any(|(other, (text, ..))| other == agent && text == command)
+    };
+    let pairs: Vec<_> = ran.iter().filter(|(_, ran)| is_asked(ran)).collect();
+    assert!(pairs.len() > 20, "{}", pairs.len());
+    let differs = pairs.iter().filter(|(_, ran)| !asked.contains(ran));
+    let differs: Vec<_> = differs.map(|(name, _)| name).collect();
+    assert!(differs.is_empty(), "{differs:?}");
 }

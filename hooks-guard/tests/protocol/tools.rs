@@ -268,8 +268,8 @@ fn a_tool_that_changes_files_must_name_them() {
 }
 
 #[test]
-fn an_unknown_tool_without_a_command_gets_no_decision() {
-    for tool in ["mcp__files", "mcp_files_write", "WebFetch", "Task", "Bash2"] {
+fn an_own_tool_that_only_informs_gets_no_decision() {
+    for tool in ["Skill", "WebSearch", "Task", "TodoWrite", "SendMessage"] {
         let arguments = json!({"query": "rm -rf /", "file_path": "/a", "command": ["rm"]});
         let event = read(
             Agent::ClaudeCode,

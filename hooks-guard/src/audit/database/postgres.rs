@@ -23,7 +23,7 @@ const MAX_READERS: u32 = 8;
 const RESERVED_CONNECTIONS: u32 = 2;
 
 /// Migrations in order. Released entries never change.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "audit",
@@ -48,6 +48,11 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
         5,
         "ended",
         include_str!("../../../migrations/postgres/0005_ended.sql"),
+    ),
+    (
+        6,
+        "ran command",
+        include_str!("../../../migrations/postgres/0006_ran_command.sql"),
     ),
 ];
 

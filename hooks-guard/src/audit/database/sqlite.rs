@@ -63,7 +63,7 @@ pub(in crate::audit) const MAX_READ_ATTEMPTS: u32 = 50;
 pub(in crate::audit) const READ_RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Migrations in order. Released entries never change.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "audit",
@@ -88,6 +88,11 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
         5,
         "ended",
         include_str!("../../../migrations/sqlite/0005_ended.sql"),
+    ),
+    (
+        6,
+        "ran command",
+        include_str!("../../../migrations/sqlite/0006_ran_command.sql"),
     ),
 ];
 

@@ -12,7 +12,7 @@ use hooks_guard::changes::{ChangeTotals, FileChanges};
 use hooks_guard::classify::Crud;
 use hooks_guard::client::ClientError;
 use hooks_guard::service::RememberScope;
-use hooks_runtime::display::escape;
+use hooks_runtime::display::{escape, shorten};
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -802,6 +802,9 @@ fn is_wrong_token(error: &ClientError) -> bool {
     matches!(error, ClientError::Refused { status: 401, .. })
 }
 
+/// Maximum length of a command that ran in the list of events, in characters.
+const MAX_RAN_CHARS: usize = 100;
+
 /// Returns what happened, as the list of events shows it.
 pub(super) fn event_text(event: &TrailEvent) -> String {
     match event {
@@ -820,9 +823,13 @@ pub(super) fn event_text(event: &TrailEvent) -> String {
             let by = record.answered_by.as_deref().unwrap_or("-");
             format!("{answer} by {}", escape(by))
         }
-        TrailEvent::Executed(record) => match record.exit_status {
-            Some(status) => format!("ran, exit status {status}"),
-            None => "ran".to_owned(),
+        TrailEvent::Executed(record) => match (&record.ran_command, record.exit_status) {
+            (Some(ran), _) => {
+                let ran = shorten(&escape(ran), MAX_RAN_CHARS);
+                format!("ANOTHER COMMAND RAN, not decided: {ran}; decided")
+            }
+            (None, Some(status)) => format!("ran, exit status {status}"),
+            (None, None) => "ran".to_owned(),
         },
     }
 }

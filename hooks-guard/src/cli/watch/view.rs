@@ -1,6 +1,7 @@
 //! Draws the state of `watch`. In: the state. Out: one frame. Text from other programs is escaped.
 
 use hooks_guard::audit::AuditRecord;
+use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
 use jiff::Timestamp;
 use ratatui::Frame;
@@ -350,7 +351,12 @@ fn line(happened: &TrailEvent, remembered: &RememberedView) -> Line<'static> {
         Span::styled(format!("{at:<8} "), dim()),
         Span::raw(format!("{:>5} ", record.id)),
         Span::styled(format!("{class:<6} "), colour(class)),
-        Span::raw(format!("{what}: ")),
+        match happened {
+            TrailEvent::Executed(record) if record.ran_command.is_some() => {
+                Span::styled(format!("{what}: "), colour(Crud::Delete))
+            }
+            _ => Span::raw(format!("{what}: ")),
+        },
         Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
     ])
 }

@@ -48,6 +48,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
     reply: ReplyFormat::Antigravity,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),

@@ -43,6 +43,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[
         // `claude -p`; the SDKs have other names, and their hosts may show a prompt.
         UnattendedVariable::Is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),

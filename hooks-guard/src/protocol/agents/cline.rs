@@ -73,6 +73,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
     reply: ReplyFormat::Cline,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

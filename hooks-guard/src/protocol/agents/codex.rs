@@ -28,6 +28,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     reply: ReplyFormat::Codex,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     // `write_stdin`. Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.

@@ -44,6 +44,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     reply: ReplyFormat::Copilot,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     // `write_bash`.

@@ -47,6 +47,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

@@ -49,6 +49,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     reply: ReplyFormat::Cursor,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,

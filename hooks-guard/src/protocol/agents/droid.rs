@@ -42,6 +42,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

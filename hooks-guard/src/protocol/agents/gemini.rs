@@ -40,6 +40,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,

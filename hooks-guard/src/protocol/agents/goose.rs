@@ -41,6 +41,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

@@ -41,6 +41,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
     // In `bypassPermissions`, Grok approves what a hook asks about.
     prompting_modes: &["default", "auto", "plan"],
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

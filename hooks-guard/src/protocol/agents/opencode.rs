@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES, USERS_SHELLS};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookSwitches,
-    JsonObject, McpNaming, OffArgument, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolLocation,
+    JsonObject, McpNaming, OffArgument, PluginHost, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolLocation,
 };
 
 pub(crate) const OPENCODE: AgentDescription = AgentDescription {
@@ -48,6 +48,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
@@ -72,7 +73,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
             ..HookSwitches::NONE
         },
     },
-    registration: RegistrationFormat::Plugin,
+    registration: RegistrationFormat::Plugin(PluginHost::OpenCode),
     notes: &["Restart opencode: it reads plugins when it starts."],
 };
 

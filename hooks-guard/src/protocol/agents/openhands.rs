@@ -35,6 +35,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),

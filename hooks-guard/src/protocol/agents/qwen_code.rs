@@ -38,6 +38,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::Claude,
     prompting_modes: &["default", "plan", "auto-edit", "auto_edit", "auto", "yolo"],
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,

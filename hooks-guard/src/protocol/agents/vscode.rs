@@ -43,6 +43,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
+    reports_denied_calls: false,
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: Some(TerminalInput::Pager),
