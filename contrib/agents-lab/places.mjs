@@ -176,8 +176,6 @@ const PLACES = {
     plan: ['--use-spec', '--skip-permissions-unsafe'],
     worktree: ['--worktree', 'lab'],
     agent: { tool: 'Task', arguments: task('worker') },
-    typed: 'for help',
-    typedFlags: [],
     slash: {
       prompt: '/tidy',
       files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` },
