@@ -309,6 +309,8 @@ impl McpNaming {
 pub(crate) enum ReplyFormat {
     /// `hookSpecificOutput`; VS Code has the same.
     Claude,
+    /// As Claude; a denial has `continue: false`, which the hook of a plugin cannot replace.
+    Qwen,
     /// As Claude, without `ask`, a bare `allow` and unknown keys.
     Codex,
     /// `decision`.

@@ -120,7 +120,7 @@ pub fn unread_reply(agent: Agent, why: &str) -> HookReply {
     let why = display_text(why);
     match agent.description().reply {
         // Valid at every event; `hookSpecificOutput` would have to name the event.
-        ReplyFormat::Claude | ReplyFormat::Codex => {
+        ReplyFormat::Claude | ReplyFormat::Qwen | ReplyFormat::Codex => {
             HookReply::json(&json!({"decision": "block", "reason": why}))
         }
         form => {
@@ -134,7 +134,7 @@ pub fn unread_reply(agent: Agent, why: &str) -> HookReply {
 #[must_use]
 pub fn empty_reply(hook: AgentHook) -> HookReply {
     match (hook.form, hook.kind) {
-        (ReplyFormat::Claude | ReplyFormat::Codex, _) => HookReply::default(),
+        (ReplyFormat::Claude | ReplyFormat::Qwen | ReplyFormat::Codex, _) => HookReply::default(),
         (ReplyFormat::Copilot, HookKind::Prompt) => HookReply::json(&json!({})),
         (ReplyFormat::Copilot, _) => HookReply::default(),
         (ReplyFormat::Gemini | ReplyFormat::Cursor | ReplyFormat::OpenCode2, _) => {
@@ -166,12 +166,14 @@ pub fn other_command_reply(hook: AgentHook, id: i64, decided: &str, ran: &str) -
     );
     let text = display_text(&text);
     match hook.form {
-        ReplyFormat::Claude | ReplyFormat::Codex | ReplyFormat::Gemini | ReplyFormat::Grok => {
-            HookReply {
-                stderr: text.clone(),
-                ..HookReply::json(&json!({ "systemMessage": text }))
-            }
-        }
+        ReplyFormat::Claude
+        | ReplyFormat::Qwen
+        | ReplyFormat::Codex
+        | ReplyFormat::Gemini
+        | ReplyFormat::Grok => HookReply {
+            stderr: text.clone(),
+            ..HookReply::json(&json!({ "systemMessage": text }))
+        },
         _ => HookReply {
             stderr: text,
             ..empty_reply(hook)
@@ -181,10 +183,10 @@ pub fn other_command_reply(hook: AgentHook, id: i64, decided: &str, ran: &str) -
 
 fn allow(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
-        (ReplyFormat::Claude | ReplyFormat::Codex, HookKind::Prompt) => {
+        (ReplyFormat::Claude | ReplyFormat::Qwen | ReplyFormat::Codex, HookKind::Prompt) => {
             prompt(&json!({"behavior": "allow"}))
         }
-        (ReplyFormat::Claude, kind) => decision(kind, "allow", reason),
+        (ReplyFormat::Claude | ReplyFormat::Qwen, kind) => decision(kind, "allow", reason),
         // Codex ignores a bare `allow`.
         (ReplyFormat::Codex, _) | (ReplyFormat::OpenCode1, _) => return empty_reply(hook),
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
@@ -205,7 +207,7 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
         // The agent's own prompt is shown.
         (_, HookKind::Prompt) => return empty_reply(hook),
-        (ReplyFormat::Claude, kind) => decision(kind, "ask", reason),
+        (ReplyFormat::Claude | ReplyFormat::Qwen, kind) => decision(kind, "ask", reason),
         // Codex treats `ask` as an error, and runs the command.
         (ReplyFormat::Codex, _) => return deny(hook, reason),
         (ReplyFormat::Gemini, _) => json!({"decision": "ask", "systemMessage": reason}),
@@ -230,13 +232,20 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
 
 fn deny(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
-        (ReplyFormat::Claude, HookKind::Prompt) => {
+        (ReplyFormat::Claude | ReplyFormat::Qwen, HookKind::Prompt) => {
             prompt(&json!({"behavior": "deny", "message": reason, "interrupt": false}))
         }
         (ReplyFormat::Codex, HookKind::Prompt) => {
             prompt(&json!({"behavior": "deny", "message": reason}))
         }
         (ReplyFormat::Claude | ReplyFormat::Codex, kind) => decision(kind, "deny", reason),
+        // Of several hooks, the last one decides in `hookSpecificOutput`, and each in `continue`.
+        (ReplyFormat::Qwen, kind) => {
+            let mut reply = decision(kind, "deny", reason);
+            reply["continue"] = false.into();
+            reply["stopReason"] = reason.into();
+            reply
+        }
         (ReplyFormat::Gemini, _) => json!({"decision": "deny", "reason": reason}),
         (ReplyFormat::Cursor, _) => json!({
             "permission": "deny",
@@ -322,7 +331,10 @@ mod tests {
                 let form = event.reply.unwrap_or(description.reply);
                 let reads_fields = matches!(
                     form,
-                    ReplyFormat::Claude | ReplyFormat::Codex | ReplyFormat::Grok
+                    ReplyFormat::Claude
+                        | ReplyFormat::Qwen
+                        | ReplyFormat::Codex
+                        | ReplyFormat::Grok
                 );
                 let kind = event.kind;
                 if reads_fields && kind.is_before() {

@@ -35,7 +35,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         ("list_directory", ToolKind::Lists),
     ],
     mcp_names: None,
-    reply: ReplyFormat::Claude,
+    reply: ReplyFormat::Qwen,
     prompting_modes: &["default", "plan", "auto-edit", "auto_edit", "auto", "yolo"],
     has_failure_event: true,
     reports_denied_calls: false,
