@@ -10,6 +10,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::script::{ShellWord, WordPiece};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::{is_variable_name, split_assignment};
 use crate::options::call::Call;
@@ -94,6 +95,9 @@ impl Interpreter<'_> {
             let reason = "a variable that sets another one with it";
             self.add_finding(Effect::Code, whole, reason);
         }
+        // In zsh, `readonly` in a function declares a local variable, too.
+        let may_be_local = declaration != Declaration::Readonly
+            || self.shell.locals.is_some() && self.cursor.shells.intersects(Shells::ANY_ZSH);
         let mut read_only = Vec::new();
         for arg in &operands {
             let variable = arg.text.split('=').next().unwrap_or("");
@@ -118,7 +122,7 @@ impl Interpreter<'_> {
                     .insert(plain.to_owned());
                 self.check_variable(plain, &Arg::unknown(arg.span));
             }
-            if typed && declaration != Declaration::Readonly && !flag('g') {
+            if typed && may_be_local && !flag('g') {
                 self.shell.make_local(plain);
             }
             if typed && (flag('n') || declaration == Declaration::Reference) {
@@ -173,7 +177,7 @@ impl Interpreter<'_> {
                     arg.span,
                     "which variable is set is only known when it runs",
                 );
-            } else if typed && declaration != Declaration::Readonly {
+            } else if typed && may_be_local {
                 // In a function, this declares a local variable without a value.
                 self.shell.environment.mark_possibly_unset(&arg.text);
             }
