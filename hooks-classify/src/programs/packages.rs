@@ -348,7 +348,7 @@ mod tests {
             assert_eq!(class(&deletes), Crud::Delete, "{deletes}");
             let generates = format!("{} generate", program("prisma"));
             assert_eq!(class(&generates), Crud::Create, "{generates}");
-            let unknown = format!("{} delete all", program("unlisted-tool"));
+            let unknown = format!("{} make all", program("unlisted-tool"));
             assert_eq!(class(&unknown), Crud::Create, "{unknown}");
         }
     }
