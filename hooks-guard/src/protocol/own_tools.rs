@@ -31,6 +31,7 @@ const REMOTE: OwnTool = Asks("starts work on another machine");
 const SENDS: OwnTool = Asks("sends data of this machine to a service");
 const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
+const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
@@ -358,8 +359,10 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "ConnectorSearch",
                     "DismissHandoffItems",
                     "EndFeatureRun",
+                    "ExitMissionPlanning",
                     "ExitSpecMode",
                     "ProposeMission",
+                    "RecommendMission",
                     "SelectFeature",
                     "Skill",
                     "TaskOutput",
@@ -375,6 +378,7 @@ const TOOLS: &[(Agent, OwnTools)] = &[
             (Agents, &["Task"]),
             (Fetches, &["FetchUrl"]),
             (REMOTE, &["StartMissionRun"]),
+            (SETTINGS, &["StageSettingsChanges"]),
             (SENDS, &["ConnectApp", "store_agent_readiness_report"]),
             (RUNS_CODE, &["Script"]),
             (MAKES_FILES, &["GenerateDroid", "GenerateImage"]),
