@@ -194,11 +194,12 @@ fn the_parts_of_a_command_are_no_other_command() {
 /// A call without a kind is judged by its tool.
 #[test]
 fn a_read_without_a_kind_is_judged_by_its_tool() {
-    let mut connection = connection("[[rule]]\neffect = 'allow'\npath = 'src/**'\n");
-    let file = connection.home.project().join("src/a.rs");
+    let rule = "[[rule]]\neffect = 'deny'\npath = 'secret/**'\nreason = 'not here'\n";
+    let mut connection = connection(rule);
+    let file = connection.home.project().join("secret/a");
     let call = json!({"name": "Read", "rawInput": {"file_path": file}});
     let reply = connection.is_answered(&permission(8, &call, &options()));
-    assert_eq!(selected(&reply), "yes");
+    assert_eq!(selected(&reply), "no");
     let unknown = json!({"name": "Frobnicate", "rawInput": {"file_path": file}});
     connection.passes(&permission(9, &unknown, &options()));
 }

@@ -126,7 +126,8 @@ fn a_changed_trail_on_a_read_only_medium_is_broken() {
         (
             // As an older version created it.
             "DROP TABLE planted; DELETE FROM _sqlx_migrations WHERE version > 3;
-             DROP INDEX log_ended;
+             DROP INDEX log_ended; DROP INDEX decisions_ran_command;
+             ALTER TABLE decisions DROP COLUMN ran_command;
              ALTER TABLE decisions DROP COLUMN scope; ALTER TABLE decisions DROP COLUMN scope_hash;
              ALTER TABLE remembered DROP COLUMN scope;
              ALTER TABLE remembered DROP COLUMN scope_hash",
