@@ -138,7 +138,7 @@ export function acpChecks({ only, ids }) {
     const after = {
       name: 'acp-after',
       expect: client.goesOn
-        ? [does('after a denial, the agent goes on', all(goesOn, told(2, /a\.txt/)))]
+        ? [does('after a denial, the agent continues', all(goesOn, told(2, /a\.txt/)))]
         : [open('a denial ends the turn', ends)],
     };
     if (client.id === 'claude-acp') after.expect.push(does('the model reads the reason', told(1, /no operator|approv/i)));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// session. Qwen Code 0.24.4.
 const CHANGES_MODE: &[&str] = &["proceed_once_and_switch_to_default"];
 
-/// Ids of options of the kind `reject_once` after which the agent goes on; another option of this kind
+/// Ids of options of the kind `reject_once` after which the agent continues; another option of this kind
 /// ends its turn. codex-acp 2.6.0.
 const GOES_ON: &[&str] = &["decline"];
 
@@ -37,7 +37,7 @@ impl PermissionOptions {
     }
 
     /// Returns the id of the option that rejects the request: once if the agent offers it, else
-    /// always. Of several, one after which the agent goes on.
+    /// always. Of several, one after which the agent continues.
     #[must_use]
     pub fn reject(&self) -> Option<&str> {
         let goes_on = |id: &&str| GOES_ON.contains(id);

@@ -72,7 +72,7 @@ fn an_option_of_the_decision_must_be_offered() {
 }
 
 /// Options whose ids are known: Qwen Code offers one that changes its mode, codex-acp one after which it
-/// goes on.
+/// continues.
 #[test]
 fn an_option_that_does_more_is_not_selected() {
     let mut connection = connection(DENY_MAKE);
