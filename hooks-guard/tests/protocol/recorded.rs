@@ -312,13 +312,14 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
 
 /// Returns a reply without its wording.
 fn form(output: &Value) -> Value {
-    const WORDING: [&str; 7] = [
+    const WORDING: [&str; 8] = [
         "confirm",
         "errorMessage",
         "permissionDecisionReason",
         "systemMessage",
         "reason",
         "message",
+        "stopReason",
         "throws",
     ];
     match output {
