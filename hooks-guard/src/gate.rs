@@ -413,6 +413,7 @@ impl Gate {
         // A tool of the agent that the guard does not know, and that no hook asks about.
         let is_unknown =
             verdict.is_none() && (request.tool.as_ref()).is_some_and(|tool| tool.effect.is_none());
+        let denies_unknown = is_unknown && unknown_tools == UnknownTools::Deny;
         let found = &analysis.classification;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
@@ -430,9 +431,7 @@ impl Gate {
         let is_restricted = unknown_tool.is_some() && unknown_mcp_tools != UnknownMcpTools::Agent;
         let denies_tool = is_restricted && unknown_mcp_tools == UnknownMcpTools::Deny;
         let (allowed, because) = match (&verdict, found.decision) {
-            _ if is_unknown && unknown_tools == UnknownTools::Deny => {
-                (false, Some("`tools.unknown` is `deny`".to_owned()))
-            }
+            _ if denies_unknown => (false, Some("`tools.unknown` is `deny`".to_owned())),
             _ if is_unknown => (false, None),
             _ if is_restricted => {
                 let value = match denies_tool {
@@ -470,7 +469,7 @@ impl Gate {
             }
         };
         let denied = denies_tool
-            || is_unknown && unknown_tools == UnknownTools::Deny
+            || denies_unknown
             || (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let confirm = modes.confirm(mode, request.agent.as_deref());

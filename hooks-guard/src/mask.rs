@@ -106,6 +106,11 @@ impl Masked {
     }
 }
 
+/// Returns `true` if a command contains a secret that the trail would not store.
+pub(crate) fn has_secret(command: &str) -> bool {
+    !hidden(command, MaskReader::Trail).is_empty()
+}
+
 /// Masks a text that is not a command, such as a note.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {

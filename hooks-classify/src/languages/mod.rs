@@ -41,6 +41,9 @@ use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Tables;
 
+/// Reason for what prints the passwords that a database stores.
+pub(crate) const HASHES: &str = "prints the password hashes of users";
+
 /// Returns the effects of a script; the dialect is that of SQL.
 pub(crate) fn analyze_script(
     language: Language,

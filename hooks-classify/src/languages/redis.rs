@@ -1,5 +1,6 @@
 //! Redis: commands in, one a line, their effects on keys out.
 
+use super::HASHES;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -214,7 +215,7 @@ fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
             analysis.require_confirmation(arg.span, "prints the passwords of the server");
         }
         if name == "ACL" && matches!(second.as_str(), "LIST" | "GETUSER") {
-            analysis.require_confirmation(arg.span, "prints the password hashes of users");
+            analysis.require_confirmation(arg.span, HASHES);
         }
         analysis.add_finding(effect, arg.span, format!("Redis runs `{name}`"));
     }

@@ -4,6 +4,7 @@ use super::code_roles::script_language;
 use super::effect::operand_words;
 use super::roles::reads_commands_from_input;
 use crate::analysis::{Analysis, Context};
+use crate::languages::HASHES;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -163,9 +164,6 @@ pub(super) fn mongosh(context: &Context<'_>, call: &Call, whole: Span, input: &I
     }
     analysis.then(sql_client(context, call, whole, input))
 }
-
-/// Reason for statements that print password hashes.
-const HASHES: &str = "prints the password hashes of users";
 
 /// Settings of DuckDB that name a file or a folder to write to.
 const WRITING_SETTINGS: &[&str] = &[

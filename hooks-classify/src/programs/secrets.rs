@@ -4,6 +4,7 @@
 use super::effect::prints_help_or_version;
 use super::git::log_options;
 use crate::analysis::{Analysis, Context};
+use crate::languages::HASHES;
 use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -176,10 +177,7 @@ pub(super) fn dumps_users(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
                 && (call.operands.len() == 1 || tables.any(users))
     };
     if dumps && !call.has_option(&["-d", "--no-data"]) {
-        analysis.require_confirmation(
-            whole,
-            format!("`{}` prints the password hashes of users", call.path),
-        );
+        analysis.require_confirmation(whole, format!("`{}` {HASHES}", call.path));
     }
     analysis
 }

@@ -310,7 +310,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Checks a program with texts that one of its words may be; `true` if it asks.
+    /// Checks a program with each possible text of one of its words. Returns `true` if a text needs
+    /// confirmation.
     fn check_possible_texts(
         &mut self,
         args: &[Arg],

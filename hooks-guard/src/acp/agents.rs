@@ -1,23 +1,13 @@
-//! What is known of single agents. In: the name that an agent reports. Out: how it is told a denial.
+//! What is known of single agents. In: the name that an agent reports. Out: the response that denies a
+//! permission request.
 
-/// Response that denies a permission request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// The option that rejects. Agents tell their model no reason, and most end the turn.
-    Option,
-    /// An error. The agent continues, and its model reads the message.
-    Error,
-}
+/// Names of agents that continue after an error, and whose model reads its message. claude-agent-acp
+/// 0.101.0, seen when run: after `reject_once` its model reads only that the user refused. Other agents
+/// tell their model no reason in both cases, and most end the turn.
+const READ_ERRORS: &[&str] = &["@agentclientprotocol/claude-agent-acp"];
 
-/// Names of agents that go on after an error. claude-agent-acp 0.101.0, seen when run: after
-/// `reject_once` its model reads that the user refused, after an error the message, and after both it
-/// continues.
-const GO_ON_AFTER_ERROR: &[&str] = &["@agentclientprotocol/claude-agent-acp"];
-
-/// Returns the response that denies a permission request of the agent with this name.
-pub(super) fn refusal(agent: Option<&str>) -> Refusal {
-    match agent.is_some_and(|name| GO_ON_AFTER_ERROR.contains(&name)) {
-        true => Refusal::Error,
-        false => Refusal::Option,
-    }
+/// Returns `true` if an error denies a permission request better than the option that rejects, for the
+/// agent with this name.
+pub(super) fn reads_errors(agent: Option<&str>) -> bool {
+    agent.is_some_and(|name| READ_ERRORS.contains(&name))
 }

@@ -12,7 +12,7 @@ const CHANGES_MODE: &[&str] = &["proceed_once_and_switch_to_default"];
 
 /// Ids of options of the kind `reject_once` after which the agent continues; another option of this kind
 /// ends its turn. codex-acp 2.6.0.
-const GOES_ON: &[&str] = &["decline"];
+const CONTINUES: &[&str] = &["decline"];
 
 /// The options that an agent offers, in its order.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -31,8 +31,8 @@ impl PermissionOptions {
     /// there is none, or several: they may allow different things.
     #[must_use]
     pub fn allow_once(&self) -> Option<&str> {
-        let changes_mode = |id: &&str| CHANGES_MODE.contains(id);
-        let mut found = self.of_kind("allow_once").filter(|id| !changes_mode(id));
+        let once = self.of_kind("allow_once");
+        let mut found = once.filter(|id| !CHANGES_MODE.contains(id));
         found.next().filter(|_| found.next().is_none())
     }
 
@@ -40,12 +40,15 @@ impl PermissionOptions {
     /// always. Of several, one after which the agent continues.
     #[must_use]
     pub fn reject(&self) -> Option<&str> {
-        let goes_on = |id: &&str| GOES_ON.contains(id);
         let mut once = self.of_kind("reject_once");
-        let first = self.of_kind("reject_once").find(goes_on);
-        first
+        let mut continuing = self
+            .of_kind("reject_once")
+            .filter(|id| CONTINUES.contains(id));
+        let mut always = self.of_kind("reject_always");
+        continuing
+            .next()
             .or_else(|| once.next())
-            .or_else(|| self.of_kind("reject_always").next())
+            .or_else(|| always.next())
     }
 
     /// Returns `true` if the option with this id allows the request.

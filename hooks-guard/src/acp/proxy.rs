@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-use super::agents::{Refusal, refusal};
+use super::agents::reads_errors;
 use super::approved::WholeChange;
 use super::decide::{
     DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
@@ -345,7 +345,6 @@ impl<G: RequestGate> Shared<G> {
                 return self.state().tool_calls.describe(call, is_new, fields);
             }
         };
-        self.state().tool_calls.forget(&call);
         let ended = self.state().end_call(&call);
         for key in ended.into_iter().filter(|_| has_run) {
             self.gate.report_run(key).await;
@@ -601,10 +600,6 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
-    fn refusal(&self) -> Refusal {
-        refusal(self.state().agent_name.as_deref())
-    }
-
     /// Answers a denied request.
     async fn deny(&self, request: OpenRequest, reason: &str) {
         let released = self.state().release(&request.id);
@@ -613,11 +608,9 @@ impl<G: RequestGate> Shared<G> {
         }
         let reason = shorten(reason, MAX_REASON_CHARS);
         tracing::info!(reason = %escape(&reason), "denied");
+        let by_error = reads_errors(self.state().agent_name.as_deref());
         let reply = match &request.request.kind {
-            RequestKind::Permission(_) if self.refusal() == Refusal::Error => {
-                error_reply(Some(&request.id), code::DENIED, &reason)
-            }
-            RequestKind::Permission(offered) => {
+            RequestKind::Permission(offered) if !by_error => {
                 // Without an option that rejects, `cancelled` is the only result that allows nothing.
                 let result = match offered.reject() {
                     Some(option) => options::selected(option, &reason),
@@ -625,7 +618,7 @@ impl<G: RequestGate> Shared<G> {
                 };
                 result_reply(&request.id, &result)
             }
-            RequestKind::Terminal | RequestKind::File => {
+            RequestKind::Permission(_) | RequestKind::Terminal | RequestKind::File => {
                 error_reply(Some(&request.id), code::DENIED, &reason)
             }
         };

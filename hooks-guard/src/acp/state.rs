@@ -232,8 +232,9 @@ impl State {
         }
     }
 
-    /// Takes the decisions about a tool call that has ended.
+    /// Forgets a tool call that has ended, and takes the decisions about it.
     pub(super) fn end_call(&mut self, call: &ToolCallKey) -> Vec<RecordKey> {
+        self.tool_calls.forget(call);
         let mut ended = Vec::new();
         self.allowed_calls.retain(|allowed| {
             let is_ended = allowed.call == *call;

@@ -2,7 +2,7 @@
 //! network, or a call of a tool of an MCP server; returns its class and findings.
 
 use super::{Classification, Classifier, CommandAnalysis, Crud, Decision, Tables, ToolEffect};
-use crate::mask::Masked;
+use crate::mask;
 use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
 
 impl FileAccess {
@@ -149,7 +149,7 @@ fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
     };
     let quoted = address.replace('\'', "'\\''");
     let line = format!("{FETCHER} -- '{quoted}'");
-    if Masked::for_storage(&line).text != line {
+    if mask::has_secret(&line) {
         let reason = format!("`{name}` sends a secret in its address");
         return effect(Crud::Read, true, reason);
     }

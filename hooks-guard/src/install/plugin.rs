@@ -15,6 +15,14 @@ use super::plan::{HookCall, arguments};
 use super::script;
 use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT, PluginHost};
 
+/// The function of all plugins that calls the binary. If that fails, it returns a refusal.
+const ASK: &str = include_str!("ask.js");
+
+/// The refusal of a plugin because of `why`, in its own format.
+const OPENCODE_REFUSAL: &str =
+    r#"{ throws: `hooks-guard: ${why}`, effect: "deny", message: `hooks-guard: ${why}` }"#;
+const PI_REFUSAL: &str = r"{ block: true, reason: `hooks-guard: ${why}` }";
+
 const MARK: &str = "// Written by hooks-guard, sha256 ";
 
 /// Name and content of the `.npmrc` in the directory of opencode's settings.
@@ -36,12 +44,14 @@ pub(crate) fn text(agent: Agent, call: HookCall<'_>) -> String {
     if let Some(scripts) = agent.description().scripts() {
         return script::before(agent, scripts, call);
     }
-    let source = match agent.description().plugin_host() {
-        Some(PluginHost::Pi) => include_str!("pi.ts"),
-        Some(PluginHost::OpenCode) | None => include_str!("opencode.js"),
+    let (source, refusal) = match agent.description().plugin_host() {
+        Some(PluginHost::Pi) => (include_str!("pi.ts"), PI_REFUSAL),
+        Some(PluginHost::OpenCode) | None => (include_str!("opencode.js"), OPENCODE_REFUSAL),
     };
+    let ask = ASK.trim_end().replace("\"@REFUSAL@\"", refusal);
     let json = |value: serde_json::Value| value.to_string();
     let body = source
+        .replace("\"@ASK@\"", &ask)
         .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",

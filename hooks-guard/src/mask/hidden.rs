@@ -14,10 +14,6 @@ pub(super) enum MaskReader {
     /// The trail, for a name that may look random without being a secret.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     Names,
-    #[cfg_attr(
-        not(any(feature = "sqlite", feature = "postgres")),
-        expect(dead_code, reason = "there is no audit trail")
-    )]
     Trail,
 }
 

@@ -4,6 +4,8 @@
 //! The table is the only place that names these files. The built-in protections protect each of them
 //! in every folder, `install` and `doctor` find the settings of an agent in it.
 
+use std::fmt;
+
 use super::Agent;
 
 /// A known client, and the files that it reads.
@@ -68,6 +70,16 @@ pub enum Source {
     Code(&'static str),
     /// The client's documentation names the file.
     Documentation,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run(version) => write!(f, "{version} was run"),
+            Self::Code(version) => write!(f, "code of {version}"),
+            Self::Documentation => f.write_str("documentation"),
+        }
+    }
 }
 
 impl ClientFile {

@@ -67,7 +67,7 @@ impl CommandFolder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agent, FOLDERS, Source};
+    use super::{Agent, FOLDERS};
     use crate::protocol::description::HookKind;
 
     #[test]
@@ -97,11 +97,7 @@ mod tests {
                     Some(event) => format!("yes, at `{event}`"),
                     None => "no".to_owned(),
                 };
-                let source = match folder.source {
-                    Source::Run(version) => format!("{version} was run"),
-                    Source::Code(version) => format!("code of {version}"),
-                    Source::Documentation => "documentation".to_owned(),
-                };
+                let source = folder.source;
                 let closing = match folder.mark {
                     "!{" => "!{…}".to_owned(),
                     mark => format!("{mark}…` "),

@@ -493,10 +493,6 @@ pub(crate) enum RegistrationFormat {
 
 /// The client that loads a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "cli"),
-    expect(dead_code, reason = "the settings are for the command line")
-)]
 pub(crate) enum PluginHost {
     /// opencode. At its first start, it waits for a package.
     OpenCode,

@@ -21,14 +21,14 @@ pub(crate) struct InputChange {
 
 const CHANGES: &[InputChange] = &[
     change(Agent::ClaudeCode, "updatedInput", Source::Run("2.1.332")),
-    change(Agent::Codex, "updatedInput", Source::Code("0.169.0")),
+    change(Agent::Codex, "updatedInput", Source::Code("0.171.0")),
     change(Agent::Gemini, "tool_input", Source::Code("0.61.0")),
     change(Agent::Cursor, "updated_input", Source::Documentation),
-    change(Agent::Copilot, "modifiedArgs", Source::Code("1.0.102")),
+    change(Agent::Copilot, "modifiedArgs", Source::Documentation),
     change(Agent::VsCode, "updatedInput", Source::Documentation),
     change(Agent::OpenCode, "output.args", Source::Code("1.18.33")),
     change(Agent::QwenCode, "updatedInput", Source::Code("0.24.4")),
-    change(Agent::Droid, "updatedInput", Source::Code("0.215.0")),
+    change(Agent::Droid, "updatedInput", Source::Code("0.225.2")),
     change(Agent::Crush, "updated_input", Source::Documentation),
     change(Agent::Cline, "overrideInput", Source::Code("3.0.65")),
 ];
@@ -116,7 +116,7 @@ fn add_handlers(event: &str, value: &Value, depth: usize, found: &mut Vec<Regist
 mod tests {
     use serde_json::json;
 
-    use super::{Agent, CHANGES, Source, registered_before};
+    use super::{Agent, CHANGES, registered_before};
 
     #[test]
     fn hooks_are_found_in_every_form() {
@@ -166,11 +166,7 @@ mod tests {
         let rows: Vec<String> = CHANGES
             .iter()
             .map(|change| {
-                let source = match change.source {
-                    Source::Run(version) => format!("{version} was run"),
-                    Source::Code(version) => format!("code of {version}"),
-                    Source::Documentation => "documentation".to_owned(),
-                };
+                let source = change.source;
                 let title = change.agent.title();
                 format!("| {title} | `{}` | {source} |", change.field)
             })

@@ -121,7 +121,7 @@ fn describe(connection: &mut Connection, id: u64, update: &Value) {
 #[test]
 fn a_request_is_joined_with_what_the_agent_said_of_the_call() {
     let mut connection = connection(DENY_MAKE);
-    // The command stands in the update.
+    // Only the update has the command.
     let said = json!({"sessionUpdate": "tool_call", "kind": "execute", "title": "x",
         "status": "pending", "rawInput": {}});
     describe(&mut connection, 8, &said);

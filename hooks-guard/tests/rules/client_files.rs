@@ -7,7 +7,7 @@ use hooks_guard::classify::{Classifier, Decision};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
 use hooks_guard::places::Places;
-use hooks_guard::protocol::{Agent, CLIENTS, FilePlace, HookEvent, Source, read};
+use hooks_guard::protocol::{Agent, CLIENTS, FilePlace, HookEvent, read};
 use hooks_guard::rules::{Preset, Protected, RuleBook};
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::{Value, json};
@@ -462,11 +462,7 @@ fn rows() -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for client in CLIENTS {
         for file in client.files {
-            let source = match file.source.unwrap_or(client.source) {
-                Source::Run(version) => format!("{version} was run"),
-                Source::Code(version) => format!("code of {version}"),
-                Source::Documentation => "documentation".to_owned(),
-            };
+            let source = file.source.unwrap_or(client.source);
             let path = match file.place {
                 FilePlace::Project => format!("`./{}`", file.path),
                 FilePlace::User => format!("`~/{}`", file.path),
