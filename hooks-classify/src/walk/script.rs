@@ -23,10 +23,14 @@ impl Interpreter<'_> {
         let rest = stdin_after_reader(input);
         for (at, item) in script.items.iter().enumerate() {
             let input = if at == 0 { input } else { &rest };
-            let before = item.background.then(|| self.shell.environment.clone());
+            let may_not_run = self.shell.environment.may_have_ended;
+            let before =
+                (item.background || may_not_run).then(|| self.shell.environment.clone());
             let output = self.run_and_or(item, input);
-            if let Some(before) = before {
-                self.shell.exit_subshell(before);
+            match before {
+                Some(before) if item.background => self.shell.exit_subshell(before),
+                Some(before) => self.shell.environment.join(&before),
+                None => {}
             }
             all = all.zip(output).map(|(all, more)| all + &more);
         }
