@@ -24,8 +24,7 @@ impl Interpreter<'_> {
         for (at, item) in script.items.iter().enumerate() {
             let input = if at == 0 { input } else { &rest };
             let may_not_run = self.shell.environment.may_have_ended;
-            let before =
-                (item.background || may_not_run).then(|| self.shell.environment.clone());
+            let before = (item.background || may_not_run).then(|| self.shell.environment.clone());
             let output = self.run_and_or(item, input);
             match before {
                 Some(before) if item.background => self.shell.exit_subshell(before),
