@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
-use crate::shown::escape;
+use crate::escape::escape;
 
 /// Description of a hook set: its slots in the order of their declaration. Prints as a table; the
 /// feature `serde` adds serialisation.

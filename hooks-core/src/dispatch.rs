@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `policy` | [`Policy`], the rules of a dispatch, and [`Step`] |
 //! | `driver` | the loop: runs hooks in sequence or concurrently, and catches failures |
+//! | `monitor` | [`Monitored`], the one decorator of policies, and its [`Monitor`] |
 
 use std::fmt;
 use std::future::Future;
@@ -25,8 +26,10 @@ use crate::slot::{Cursor, Node, Slot};
 use crate::trace::{self, DispatchSpan};
 
 mod driver;
+mod monitor;
 mod policy;
 
+pub use monitor::{Decision, Monitor, Monitored};
 pub use policy::{Policy, Step};
 
 use driver::{Driver, Progress, Waiting};

@@ -475,16 +475,22 @@ impl EntryMeta {
 
     /// Checks that a slot that propagates every failure supports the options.
     pub(crate) fn admit_unguarded(&self, slot: &str) -> Result<(), RegistrationError> {
-        let keeps_faults = |policy| policy != FailurePolicy::Propagate;
-        let what = if self.timeout.is_some() {
-            "has a timeout"
-        } else if self.on_failure.is_some_and(keeps_faults) {
-            "is to have its failures kept from the caller"
+        let keeps_failures = |policy| policy != FailurePolicy::Propagate;
+        let (what, remedy) = if self.timeout.is_some() {
+            (
+                "has a timeout, and hooks of the typed slot",
+                "have none; leave it out, or limit the time in the hook",
+            )
+        } else if self.on_failure.is_some_and(keeps_failures) {
+            (
+                "has a failure policy, and failures of hooks of the typed slot",
+                "reach the caller; leave `on_failure` out, or return the failure as an output",
+            )
         } else {
             return Ok(());
         };
         Err(RegistrationError::invalid_option(format!(
-            "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their failures go to the caller; leave it out",
+            "`{}` {what} `{slot}` {remedy}",
             self.name()
         )))
     }

@@ -9,10 +9,10 @@ pub use crate::companion::{
 };
 pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
+pub use crate::escape::{escape, is_blank};
 pub use crate::failure::drop_catching_panic;
 pub use crate::future::{ColdFuture, Lazy};
 pub use crate::hook_future::HookFuture;
-pub use crate::shown::{escape, is_blank};
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::around::{AroundSlot, DispatchInner};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};

@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::future::Future;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::dispatch::{Dispatch, Policy, Step};
+use crate::dispatch::{Decision, Dispatch, Monitor, Monitored, Policy};
 use crate::entry::{EntryId, EntryMeta};
 use crate::failure::Failure;
-use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 
 /// The status of each hook of a dispatch and the time it took, as
@@ -165,213 +163,131 @@ impl<H: ?Sized> Slot<H> {
         &'a self,
         policy: P,
     ) -> Dispatch<'a, H, Reported<P, H>> {
-        self.dispatch(Reported::new(self, policy))
+        self.dispatch(Monitored::new(policy, StatusMonitor::new(self, None)))
     }
 }
 
 /// The rows that several dispatches write to.
 pub(crate) type Rows = Arc<Mutex<Vec<ReportEntry>>>;
 
-/// The report of one dispatch.
-struct OwnReport {
+/// Records the status of each hook of a dispatch.
+#[derive(Debug)]
+pub struct StatusMonitor {
     report: Report,
     /// Where the rows are added when the dispatch ends or is dropped.
     shared: Option<Rows>,
-}
-
-impl Drop for OwnReport {
-    fn drop(&mut self) {
-        if let Some(rows) = &self.shared {
-            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-            rows.append(&mut self.report.entries);
-        }
-    }
-}
-
-/// A policy that forwards to another policy and records the status of each hook.
-pub struct Reported<P: Policy<H>, H: ?Sized> {
-    policy: P,
-    own: OwnReport,
     /// The place in the report and the start time of each hook that was started.
     started: HashMap<EntryId, (usize, Option<Instant>)>,
-    create_future: Option<fn(&mut P) -> P::Future>,
     /// The hook after whose output the policy waits for its future.
     waits_after: Option<EntryId>,
     /// The place in the report of the first hook that was not started or selected.
     next: usize,
 }
 
-impl<P: Policy<H>, H: ?Sized> fmt::Debug for Reported<P, H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reported")
-            .field("report", &self.own.report)
-            .finish_non_exhaustive()
-    }
-}
+/// A policy that has the effect of another policy, and records the status of each hook.
+pub type Reported<P, H> = Monitored<P, <P as Policy<H>>::Future, StatusMonitor>;
 
-impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
-    fn new(slot: &Slot<H>, policy: P) -> Self {
+impl StatusMonitor {
+    /// Creates a recorder of a dispatch of this slot. When the dispatch ends or is dropped, its rows
+    /// are added to `shared`.
+    pub(crate) fn new<H: ?Sized>(slot: &Slot<H>, shared: Option<Rows>) -> Self {
         let entries = slot.iter().map(|(_, entry)| ReportEntry::of(entry));
-        let report = Report {
-            entries: entries.collect(),
-        };
-        Reported {
-            policy,
-            own: OwnReport {
-                report,
-                shared: None,
+        StatusMonitor {
+            report: Report {
+                entries: entries.collect(),
             },
+            shared,
             started: HashMap::new(),
-            create_future: None,
             waits_after: None,
             next: 0,
         }
     }
 
-    /// As [`new`](Self::new). When the dispatch ends or is dropped, adds its rows to these.
-    pub(crate) fn shared(slot: &Slot<H>, policy: P, rows: Rows) -> Self {
-        let mut reported = Reported::new(slot, policy);
-        reported.own.shared = Some(rows);
-        reported
-    }
-
-    fn entries(&mut self) -> &mut [ReportEntry] {
-        &mut self.own.report.entries
-    }
-
-    /// Returns the place of a hook in the report. Hooks are selected and started in execution
-    /// order, which is the order of the report.
+    /// Returns the row of a hook. Hooks are selected and started in execution order, which is the
+    /// order of the report.
     fn place(&mut self, entry: &EntryMeta) -> usize {
-        let entries = &self.own.report.entries[self.next..];
+        let entries = &self.report.entries[self.next..];
         let ahead = entries.iter().take_while(|line| line.id != entry.id());
         let at = self.next + ahead.count();
         self.next = at + 1;
         at
     }
 
-    fn forward_step(&mut self, step: Step<P, P::Future>) -> Step<Self, P::Future> {
-        match step {
-            Step::Next => Step::Next,
-            Step::Stop => Step::Stop,
-            Step::Wait(create) => {
-                self.create_future = Some(create);
-                Step::Wait(|reported: &mut Self| {
-                    let create = reported.create_future.take();
-                    create.expect("a future was requested")(&mut reported.policy)
-                })
-            }
-        }
-    }
-
-    /// Records the status of a hook, and whether the policy waits for its future before the
-    /// dispatch continues.
-    fn record(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<P, P::Future>) {
-        self.set_status(entry, status);
-        self.waits_after = matches!(step, Step::Wait(_)).then(|| entry.id());
-    }
-
     fn set_status(&mut self, entry: &EntryMeta, status: HookStatus) {
         let Some(&(at, started)) = self.started.get(&entry.id()) else {
             return;
         };
-        let line = &mut self.entries()[at];
+        let line = &mut self.report.entries[at];
         line.status = status;
         line.elapsed = started.map(|started| started.elapsed());
     }
+
+    /// Records that the policy stopped the dispatch after this hook.
+    fn set_stopped(&mut self, id: EntryId) {
+        let place = self.started.get(&id);
+        match place.map(|(at, _)| &mut self.report.entries[*at].status) {
+            Some(HookStatus::Failed { stopped, .. }) => *stopped = true,
+            Some(status) => *status = HookStatus::Stopped,
+            None => {}
+        }
+    }
 }
 
-impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
-    type HookOutput = P::HookOutput;
-    type Output = (P::Output, Report);
-    type Future = P::Future;
+impl Monitor for StatusMonitor {
+    type Output = Report;
 
-    const CATCH_FAILURES: bool = P::CATCH_FAILURES;
-    const CONCURRENT: bool = P::CONCURRENT;
-
-    fn slot_name(&self) -> &str {
-        self.policy.slot_name()
-    }
-
-    fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
+    fn selected(&mut self, entry: &EntryMeta, is_admitted: bool) {
         let at = self.place(entry);
-        let is_admitted = self.policy.admits(entry, hook);
         if !is_admitted {
-            self.entries()[at].status = HookStatus::Excluded;
+            self.report.entries[at].status = HookStatus::Excluded;
         }
-        is_admitted
     }
 
-    fn before_hooks(&mut self, hooks: usize) -> Step<Self, P::Future> {
+    fn begin(&mut self) {
         self.next = 0;
-        let step = self.policy.before_hooks(hooks);
-        self.forward_step(step)
     }
 
-    fn invoke<'a>(
-        &mut self,
-        entry: &'a EntryMeta,
-        hook: &'a H,
-        is_final: bool,
-    ) -> HookFuture<'a, P::HookOutput>
-    where
-        Self: 'a,
-    {
+    fn started(&mut self, entry: &EntryMeta) {
         let at = self.place(entry);
-        self.entries()[at].status = HookStatus::Cancelled;
+        self.report.entries[at].status = HookStatus::Cancelled;
         self.started.insert(entry.id(), (at, now()));
-        self.policy.invoke(entry, hook, is_final)
     }
 
-    fn on_output(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<Self, P::Future> {
-        let step = self.policy.on_output(entry, output);
-        let status = match step {
-            Step::Next | Step::Wait(_) => HookStatus::Completed,
-            Step::Stop => HookStatus::Stopped,
-        };
-        self.record(entry, status, &step);
-        self.forward_step(step)
+    fn completed(&mut self, entry: &EntryMeta) {
+        self.set_status(entry, HookStatus::Completed);
     }
 
-    fn validate_output(&mut self, output: P::HookOutput) -> Result<P::HookOutput, Failure> {
-        self.policy.validate_output(output)
+    fn failed(&mut self, entry: &EntryMeta, failure: &Failure) {
+        let (failure, stopped) = (failure.clone(), false);
+        self.set_status(entry, HookStatus::Failed { failure, stopped });
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, P::Future> {
-        let step = self.policy.on_failure(entry, failure.clone());
-        let stopped = matches!(step, Step::Stop);
-        self.record(entry, HookStatus::Failed { failure, stopped }, &step);
-        self.forward_step(step)
-    }
-
-    fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        self.policy.timeout(entry)
-    }
-
-    fn after_hooks(&mut self) -> Step<Self, P::Future> {
-        self.waits_after = None;
-        let step = self.policy.after_hooks();
-        self.forward_step(step)
-    }
-
-    fn on_future_ready(&mut self, output: <P::Future as Future>::Output) -> Step<Self, P::Future> {
-        let step = self.policy.on_future_ready(output);
-        if let Step::Stop = step {
-            let place = self.waits_after.and_then(|id| self.started.get(&id));
-            match place.map(|(at, _)| &mut self.own.report.entries[*at].status) {
-                Some(HookStatus::Failed { stopped, .. }) => *stopped = true,
-                Some(status) => *status = HookStatus::Stopped,
-                None => {}
-            }
+    fn decided(&mut self, entry: Option<&EntryMeta>, decision: Decision) {
+        let hook = entry.map_or(self.waits_after, |entry| Some(entry.id()));
+        match (decision, hook) {
+            (Decision::Stop, Some(hook)) => self.set_stopped(hook),
+            (Decision::Wait, _) => self.waits_after = hook,
+            _ => self.waits_after = None,
         }
-        self.forward_step(step)
     }
 
-    fn finish(mut self) -> (P::Output, Report) {
-        let own = &mut self.own;
-        let report = match own.shared {
-            None => mem::take(&mut own.report),
-            Some(_) => own.report.clone(),
-        };
-        (self.policy.finish(), report)
+    fn end(&mut self) {
+        self.waits_after = None;
+    }
+
+    fn finish(mut self) -> Report {
+        match self.shared {
+            None => mem::take(&mut self.report),
+            Some(_) => self.report.clone(),
+        }
+    }
+}
+
+impl Drop for StatusMonitor {
+    fn drop(&mut self) {
+        if let Some(rows) = &self.shared {
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.append(&mut self.report.entries);
+        }
     }
 }

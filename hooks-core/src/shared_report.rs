@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use crate::around::{AroundCall, DynAround, Next};
 use crate::bounds::BoxFuture;
-use crate::dispatch::{Dispatch, Policy};
+use crate::dispatch::{Dispatch, Monitored, Policy};
 use crate::entry::{Entry, EntryMeta};
 use crate::failure::Failure;
-use crate::report::{HookStatus, Report, ReportEntry, Reported, Rows, now};
+use crate::report::{HookStatus, Report, ReportEntry, Reported, Rows, StatusMonitor, now};
 use crate::slot::Slot;
 
 /// A report that several dispatches of one run write to: around hooks, and the dispatches within
@@ -129,7 +129,8 @@ impl SharedReport {
         slot: &'a Slot<H>,
         policy: P,
     ) -> Dispatch<'a, H, Reported<P, H>> {
-        slot.dispatch(Reported::shared(slot, policy, Arc::clone(&self.rows)))
+        let statuses = StatusMonitor::new(slot, Some(Arc::clone(&self.rows)));
+        slot.dispatch(Monitored::new(policy, statuses))
     }
 
     /// Returns the name and the failure of the around hook whose panic has reached the caller.

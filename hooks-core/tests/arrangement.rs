@@ -419,10 +419,6 @@ impl Policy<str> for Collect {
         Step::Next
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> Vec<String> {
         self.ran
     }

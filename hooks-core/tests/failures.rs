@@ -81,10 +81,6 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
         Step::Stop
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> Vec<String> {
         self.lines
     }
@@ -119,10 +115,6 @@ impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for PanickingPolicy<CATCH_FAIL
 
     fn on_failure(&mut self, _: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         self.0.borrow_mut().push(failure.to_string());
-        Step::Next
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 

@@ -23,16 +23,14 @@
 //! only.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
 
 use hooks_core::__private::registered;
 use hooks_core::around::DynAround;
 use hooks_core::{
-    AroundCall, Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration,
-    RegistrationError, Slot, Unregister,
+    AroundCall, Entry, EntryMeta, FailurePolicy, IntoAround, Registration, RegistrationError, Slot,
 };
 
-use crate::cow_cell::CowCell;
+use crate::registry::slot::SharedSlot;
 
 /// The around hooks of a call `C`. Clones share one registry.
 ///
@@ -77,7 +75,7 @@ use crate::cow_cell::CowCell;
 /// # });
 /// ```
 pub struct AroundRegistry<C: AroundCall + ?Sized + 'static> {
-    hooks: Arc<CowCell<AroundSlot<C>>>,
+    hooks: SharedSlot<dyn DynAround<C>>,
 }
 
 /// Around hooks in execution order.
@@ -87,7 +85,7 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// Creates a registry without hooks.
     pub fn new() -> Self {
         AroundRegistry {
-            hooks: Arc::new(CowCell::new(Slot::new())),
+            hooks: SharedSlot::new("around", Slot::new()),
         }
     }
 
@@ -95,7 +93,7 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// affect the other.
     pub(crate) fn copied(&self) -> Self {
         AroundRegistry {
-            hooks: Arc::new(self.hooks.copied()),
+            hooks: self.hooks.copied(),
         }
     }
 
@@ -128,32 +126,27 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
         &self,
         hook: impl IntoAround<C, M> + 'static,
     ) -> Result<Registration, RegistrationError> {
-        let entry = checked(hook.__hooks_into_entry())?;
-        let inserted = self.hooks.update(|slot| slot.try_insert(entry));
-        let id = inserted.map_err(Refused::into_error)?;
-        let registry = Arc::downgrade(&self.hooks);
-        Ok(Registration::new(id, AroundUnregister { registry }))
+        self.hooks.insert(checked(hook.__hooks_into_entry())?)
     }
 
     /// Removes the hook with this key, and returns `true` if it existed.
     pub fn remove(&self, key: &str) -> bool {
-        self.hooks.update(|slot| slot.remove(key))
+        self.hooks.remove(key)
     }
 
     /// Enables or disables the hook with this key, and returns `true` if it exists.
     pub fn set_enabled(&self, key: &str, is_enabled: bool) -> bool {
-        self.hooks.update(|slot| slot.set_enabled(key, is_enabled))
+        self.hooks.set_enabled(key, is_enabled)
     }
 
     /// Returns `true` if no hook is registered.
     pub fn is_empty(&self) -> bool {
-        self.hooks.load().is_empty()
+        self.hooks.is_empty()
     }
 
     /// Returns the registrations, the outermost hook first.
     pub fn hooks(&self) -> Vec<EntryMeta> {
-        let slot = self.hooks.load();
-        slot.iter().map(|(_, entry)| entry.clone()).collect()
+        self.hooks.describe(|entry, _| entry.clone())
     }
 
     /// Returns the hooks of one call, for [`Next::new`](hooks_core::Next::new). Takes constant time.
@@ -190,7 +183,7 @@ impl<C: AroundCall + ?Sized + 'static> Default for AroundRegistry<C> {
 impl<C: AroundCall + ?Sized + 'static> Clone for AroundRegistry<C> {
     fn clone(&self) -> Self {
         AroundRegistry {
-            hooks: Arc::clone(&self.hooks),
+            hooks: self.hooks.clone(),
         }
     }
 }
@@ -200,18 +193,5 @@ impl<C: AroundCall + ?Sized + 'static> fmt::Debug for AroundRegistry<C> {
         let slot = self.hooks.load();
         let names: Vec<_> = slot.iter().map(|(_, entry)| entry.name()).collect();
         f.debug_tuple("AroundRegistry").field(&names).finish()
-    }
-}
-
-/// Unregisters an around hook.
-struct AroundUnregister<C: AroundCall + ?Sized + 'static> {
-    registry: Weak<CowCell<AroundSlot<C>>>,
-}
-
-impl<C: AroundCall + ?Sized + 'static> Unregister for AroundUnregister<C> {
-    fn unregister(&self, id: EntryId) -> bool {
-        self.registry
-            .upgrade()
-            .is_some_and(|hooks| hooks.update(|slot| slot.remove_entry(id)))
     }
 }

@@ -35,12 +35,12 @@ impl HookError {
         match error.into().downcast::<Boxed>() {
             // The box already contains a `HookError`.
             Ok(boxed) => boxed.0,
-            Err(error) => HookError::from_fault(Failure::error(error)),
+            Err(error) => HookError::from_failure(Failure::error(error)),
         }
     }
 
     /// Creates an error from a failure that is not the hook's own error.
-    pub fn from_fault(failure: Failure) -> Self {
+    pub fn from_failure(failure: Failure) -> Self {
         HookError {
             failure,
             hook: None,
@@ -60,7 +60,7 @@ impl HookError {
         &self.failure
     }
 
-    pub(crate) fn into_fault(self) -> Failure {
+    pub(crate) fn into_failure(self) -> Failure {
         self.failure
     }
 

@@ -4,7 +4,10 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`registry`] | [`HookRegistry`]: registering, emitting, listing |
+//! | [`registry`] | [`HookRegistry`]: registering hooks, and finding those that are registered |
+//! | `run` | the methods of [`HookRegistry`] that emit events; `emit_future` is the future of `emit` |
+//! | `emit_options` | [`EmitOptions`]: a deadline, a report |
+//! | `declarations` | the methods of [`HookRegistry`] that declare events |
 //! | [`result`] | [`HookResult`]: output of a hook |
 //! | [`handler`] | forms of hooks: functions, closures, [`EventHook`]s |
 //! | [`event`] | [`Event`]: borrowed input of a hook, and the data behind it |
@@ -45,12 +48,16 @@ mod concurrent;
 pub(crate) mod condition;
 
 pub(crate) mod data;
+mod declarations;
 pub(crate) mod emit;
+mod emit_future;
+mod emit_options;
+pub(crate) mod fields;
 mod lookup;
 mod names;
 mod observe;
 mod phase;
-pub(crate) mod record;
+mod run;
 mod schema;
 pub(crate) mod table;
 
@@ -62,11 +69,12 @@ pub use command::CommandHook;
 
 pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
+pub use emit_options::EmitOptions;
 pub use event::Event;
 pub use handler::{EventHook, HookReturn, IntoHandler, StatefulEventHook};
 pub use names::{EventNameProblem, EventNameWarning};
 pub use phase::EventPhase;
-pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
+pub use registry::{HookRegistry, WeakHookRegistry};
 pub use result::json::InvalidResult;
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
 pub use schema::{EventField, EventSchema, FieldProblem, FieldType, SchemaMismatch};

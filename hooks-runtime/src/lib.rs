@@ -105,17 +105,12 @@ pub mod timestamp;
 pub mod toolset;
 pub mod transform;
 
-mod catch;
-mod cow_cell;
 mod digest;
 mod error;
-mod health;
-mod input_filter;
 mod lock;
 mod map;
-mod options;
+mod registry;
 mod timer;
-mod within;
 
 // Everything; a glob would show what `hooks-core` hides, so the visible items follow by name.
 // `tests/re_exports.rs` compares the lists.
@@ -130,8 +125,9 @@ pub use hooks_core::{
     HookReentrancyError, HookStatus, Innermost, IntoAround, IntoHook, MaybeSend, MaybeSync,
     NestedDescription, Never, Next, Policy, Refused, Registration, RegistrationError,
     RegistrationGuard, Registrations, Report, ReportEntry, Reported, RequestExtensions,
-    SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription, Stateful, Step,
-    Timer, Unregister, When, around, companion, dispatch, form, hooks, impl_hook, impl_hooks,
+    SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription, Stateful,
+    StatusMonitor, Step, Timer, Unregister, When, around, companion, dispatch, form, hooks,
+    impl_hook, impl_hooks,
 };
 
 #[doc(inline)]
@@ -163,12 +159,12 @@ pub use model::{
     ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,
 };
-pub use options::RegisterOptions;
 #[doc(inline)]
 pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
     WeakPhaseRegistry,
 };
+pub use registry::options::RegisterOptions;
 pub use timer::HostTimer;
 
 // Bounds of `register` and `emit`; their pages are in `events`.

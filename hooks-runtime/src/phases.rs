@@ -3,11 +3,13 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`registry`] | [`PhaseRegistry`]: registering, running, listing |
+//! | [`registry`] | [`PhaseRegistry`]: registering hooks, and finding those that are registered |
+//! | `run` | the methods of [`PhaseRegistry`] that run hooks |
+//! | `descriptor` | [`HookDescriptor`]: one registered hook |
 //! | [`hook`] | [`PreHook`] and [`PostHook`] |
 //! | [`response`] | [`HookResponse`]: output of a PRE hook |
 //! | `observer` | [`PreObserver`]: receives the response to each request |
-//! | `bail`, `observe` | the policies of PRE and POST |
+//! | `bail` | the policy of PRE |
 //! | `around` | [`PreCall`] and [`PostCall`]: the runs that around hooks enclose |
 //!
 //! | Property | PRE | POST |
@@ -24,13 +26,16 @@ pub mod response;
 
 mod around;
 mod bail;
-mod observe;
+mod descriptor;
 mod observer;
 mod phase;
+mod run;
 
 pub use around::{PostCall, PreCall};
+pub use descriptor::HookDescriptor;
 pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
 pub use observer::{PreObserver, PreObserverFn, PreResult};
 pub use phase::Phase;
-pub use registry::{HookDescriptor, PhaseRegistry, PreRun, WeakPhaseRegistry};
+pub use registry::{PhaseRegistry, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};
+pub use run::PreRun;

@@ -39,27 +39,28 @@
 //! | the same, with [`FailClosed`](FailurePolicy::FailClosed) | as `Denied` |
 //! | the same, with [`Isolate`](FailurePolicy::Isolate) | is logged; the next hook receives the value that this hook received |
 
+use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
-    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy, Refused,
-    Registration, RegistrationError, Slot, Step, Timer, Unregister,
+    EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy, Registration,
+    RegistrationError, Slot, Step, Timer,
 };
 use serde::Serialize;
 
 use crate::HookError;
-use crate::cow_cell::CowCell;
 use crate::error::text;
-use crate::health::{Counting, FailureCounts, Origin, disable_entry};
-use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName, with_filters};
 use crate::lock::lock;
-use crate::options::{Inserted, RegisterOptions, check_disabling, insert_with_id};
+use crate::registry::call::{Call, DynCall, PlainHook, admits, log_failure};
+use crate::registry::filter::ToolName;
+use crate::registry::options::RegisterOptions;
+use crate::registry::slot::{Registered, SharedSlot};
 use crate::timer::HostTimer;
 
 /// Input of a transform: the value as earlier hooks left it, and the raw value.
@@ -167,14 +168,13 @@ pub trait TransformHook<T: ?Sized>: Send + Sync {
     #[doc(hidden)]
     fn __start<'a>(
         &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
+        raw: Arc<T>,
+        current: Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         Self: Sized,
         T: Send + Sync + 'a,
     {
-        let (raw, current) = (Arc::clone(raw), Arc::clone(current));
         HookFuture::boxed(async move {
             let input = TransformInput {
                 current: &*current,
@@ -200,8 +200,8 @@ impl<T: ?Sized, H: TransformHook<T>> TransformHook<T> for Arc<H> {
 
     fn __start<'a>(
         &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
+        raw: Arc<T>,
+        current: Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         T: Send + Sync + 'a,
@@ -248,15 +248,15 @@ where
 
     fn __start<'a>(
         &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
+        raw: Arc<T>,
+        current: Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         T: Send + Sync + 'a,
     {
         let input = TransformInput {
-            current: &**current,
-            raw: &**raw,
+            current: &*current,
+            raw: &*raw,
         };
         HookFuture::Ready((self.function)(input).into_transformed())
     }
@@ -294,44 +294,33 @@ impl<T: ?Sized, E: Into<Box<dyn Error + Send + Sync>>> IntoTransformed<T>
     }
 }
 
-/// Type-erased [`TransformHook`], as the registry stores it.
-trait DynTransform<T: ?Sized>: Send + Sync {
-    fn start<'a>(
-        &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
-    ) -> HookFuture<'a, Result<Transformed<T>, HookError>>;
+/// The run of transforms: each receives the raw value and the current one.
+struct TransformCall<T: ?Sized>(PhantomData<fn(&T)>);
 
-    /// Returns the filters of the registration, if there are any.
-    fn filters(&self) -> Option<&InputFilters<T>> {
-        None
-    }
+/// The values that a transform receives.
+struct Values<T: ?Sized> {
+    raw: Arc<T>,
+    current: Arc<T>,
 }
 
-impl<T: ?Sized> DynTransform<T> for FilteredHook<dyn DynTransform<T>, T> {
-    fn start<'a>(
-        &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
-    ) -> HookFuture<'a, Result<Transformed<T>, HookError>> {
-        self.hook.start(raw, current)
-    }
+impl<T: ?Sized + 'static> Call for TransformCall<T> {
+    type Input<'a> = Values<T>;
+    type Subject = T;
+    type Output = Transformed<T>;
 
-    fn filters(&self) -> Option<&InputFilters<T>> {
-        Some(&self.filters)
-    }
+    const SLOT: &'static str = "transforms";
+    const HOOK: &'static str = "transform";
 }
 
-impl<T, H> DynTransform<T> for PlainHook<H>
+impl<T, H> DynCall<TransformCall<T>> for PlainHook<H>
 where
     T: ?Sized + Send + Sync + 'static,
     H: TransformHook<T>,
 {
-    fn start<'a>(
-        &'a self,
-        raw: &Arc<T>,
-        current: &Arc<T>,
-    ) -> HookFuture<'a, Result<Transformed<T>, HookError>> {
+    fn start<'b, 'a: 'b>(
+        &'b self,
+        Values { raw, current }: Values<T>,
+    ) -> HookFuture<'b, Result<Transformed<T>, HookError>> {
         self.0.__start(raw, current)
     }
 }
@@ -340,18 +329,12 @@ where
 ///
 /// Every method takes `&self`, on any thread. A hook that is registered or removed during a run
 /// affects later runs only.
-pub struct TransformRegistry<T: ?Sized> {
-    inner: Arc<TransformRegistryInner<T>>,
+pub struct TransformRegistry<T: ?Sized + 'static> {
+    hooks: SharedSlot<dyn DynCall<TransformCall<T>>>,
+    tool_name: Arc<Mutex<Option<ToolName<T>>>>,
 }
 
-struct TransformRegistryInner<T: ?Sized> {
-    hooks: CowCell<Slot<dyn DynTransform<T>>>,
-    counts: FailureCounts,
-    tool_name: Mutex<Option<ToolName<T>>>,
-    origin: Origin<TransformRegistryInner<T>>,
-}
-
-impl<T: ?Sized> TransformRegistry<T> {
+impl<T: ?Sized + 'static> TransformRegistry<T> {
     /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
         TransformRegistry::with_timer(Arc::new(HostTimer))
@@ -359,40 +342,52 @@ impl<T: ?Sized> TransformRegistry<T> {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        let inner = TransformRegistryInner {
-            hooks: CowCell::new(Slot::with_timer(timer)),
-            counts: FailureCounts::default(),
-            tool_name: Mutex::new(None),
-            origin: Origin::NONE,
-        };
         TransformRegistry {
-            inner: Arc::new(inner),
+            hooks: SharedSlot::new(TransformCall::<T>::SLOT, Slot::with_timer(timer)),
+            tool_name: Arc::default(),
         }
     }
 
     /// Returns a copy of the registry. The copy shares the hooks and the counts of their failures;
     /// later changes of one do not affect the other.
     pub(crate) fn copied(&self) -> Self {
-        let inner = TransformRegistryInner {
-            hooks: self.inner.hooks.copied(),
-            counts: self.inner.counts.copied(),
-            tool_name: Mutex::new(self.tool_name()),
-            origin: Origin::of_copy(&self.inner, &self.inner.origin),
-        };
         TransformRegistry {
-            inner: Arc::new(inner),
+            hooks: self.hooks.copied(),
+            tool_name: Arc::new(Mutex::new(self.tool_name())),
         }
     }
 
     /// Returns the function that returns the name of the tool in a value, if there is one.
     pub(crate) fn tool_name(&self) -> Option<ToolName<T>> {
-        *lock(&self.inner.tool_name)
+        *lock(&self.tool_name)
     }
 
     /// Sets the function that returns the name of the tool in a value, for later registrations with
     /// [`tools`](RegisterOptions::tools). If the function returns `None` or panics, the hook runs.
     pub fn set_tool_name(&self, tool_name: fn(&T) -> Option<&str>) {
-        *lock(&self.inner.tool_name) = Some(tool_name);
+        *lock(&self.tool_name) = Some(tool_name);
+    }
+
+    /// Returns `true` if no hook is registered.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// Returns the hooks in execution order.
+    pub fn hooks(&self) -> Vec<TransformDescriptor> {
+        self.hooks.describe(TransformDescriptor::new)
+    }
+
+    /// Removes the hook with this id, and returns `true` if it existed.
+    pub fn deregister(&self, id: &str) -> bool {
+        self.hooks.remove(id)
+    }
+
+    /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
+    /// keeps its place, and does not run. Enabling a hook resets its failures: see
+    /// [`RegisterOptions::disable_after`].
+    pub fn set_enabled(&self, id: &str, is_enabled: bool) -> bool {
+        self.hooks.set_enabled(id, is_enabled)
     }
 }
 
@@ -435,49 +430,15 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     where
         H: TransformHook<T> + 'static,
     {
-        let key = hook.id().to_owned();
-        let policy = policy(options.on_failure);
-        let description = format!("transform `{key}`");
-        options.check_no_event_options(&description)?;
-        let disable_after = options.disable_after;
-        check_disabling(&description, disable_after, policy)?;
-        let filters = InputFilters::new(&options.conditions, &description, self.tool_name())?;
-        let hook: Arc<dyn DynTransform<T>> = Arc::new(PlainHook(hook));
-        let entry = options.entry(hook, std::any::type_name::<H>(), 0);
-        let entry = with_filters(entry, filters, |hook| hook);
-        let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
-        let inserted = self.inner.hooks.update(insert);
-        let Inserted { id, replaced } = inserted.map_err(Refused::into_error)?;
-        self.inner.counts.register(id, disable_after, replaced);
-        tracing::debug!(target: "hooks_runtime", hook = key, "transform registered");
-        let registry = Arc::downgrade(&self.inner);
-        Ok(Registration::new(id, TransformUnregister { registry }))
-    }
-
-    /// Removes the hook with this id, and returns `true` if it existed.
-    pub fn deregister(&self, id: &str) -> bool {
-        let removed = self.inner.hooks.update(|slot| {
-            let entry = slot.get(id)?.1.id();
-            slot.remove_entry(entry).then_some(entry)
-        });
-        if let Some(removed) = removed {
-            self.inner.counts.forget(removed);
-        }
-        removed.is_some()
-    }
-
-    /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
-    /// keeps its place, and does not run. Enabling a hook resets its failures: see
-    /// [`RegisterOptions::disable_after`].
-    pub fn set_enabled(&self, id: &str, is_enabled: bool) -> bool {
-        let entry = self.inner.hooks.update(|slot| {
-            slot.set_enabled(id, is_enabled);
-            slot.get(id).map(|(_, entry)| entry.id())
-        });
-        if let (Some(entry), true) = (entry, is_enabled) {
-            self.inner.counts.restart(entry);
-        }
-        entry.is_some()
+        let registered = Registered {
+            id: hook.id().to_owned(),
+            hook_type: type_name::<H>(),
+            policy: policy(options.on_failure),
+            priority: 0,
+            tool_name: self.tool_name(),
+        };
+        let hook = Arc::new(PlainHook(hook));
+        self.hooks.register(hook, registered, options)
     }
 
     /// Runs the hooks on a value.
@@ -491,7 +452,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         value: impl Into<Arc<T>>,
     ) -> Result<TransformOutcome<T>, TransformError> {
         let raw = value.into();
-        let slot = self.inner.hooks.load();
+        let hooks = self.hooks.load();
         let policy = TransformPolicy {
             outcome: Ok(TransformOutcome {
                 value: Arc::clone(&raw),
@@ -499,58 +460,32 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
                 changed_by: Vec::new(),
             }),
         };
-        let policy = Counting::new(policy, self.inner.counts.in_use());
-        let (outcome, failed) = slot.dispatch(policy).await;
-        drop_catching_panic(slot);
-        let origin = &self.inner.origin;
-        origin.disable(&self.inner, failed, "transforms", |registry, id| {
-            registry.hooks.update(|slot| disable_entry(slot, id))
-        });
+        let outcome = self.hooks.run(&hooks, policy, None).await;
+        drop_catching_panic(hooks);
         outcome
-    }
-
-    /// Returns `true` if no hook is registered.
-    pub fn is_empty(&self) -> bool {
-        self.inner.hooks.load().is_empty()
-    }
-
-    /// Returns the hooks in execution order.
-    pub fn hooks(&self) -> Vec<TransformDescriptor> {
-        let slot = self.inner.hooks.load();
-        slot.iter()
-            .map(|(_, entry)| TransformDescriptor {
-                id: entry.key().unwrap_or_default().to_owned(),
-                priority: entry.priority(),
-                before: entry.before().map(str::to_owned).collect(),
-                after: entry.after().map(str::to_owned).collect(),
-                timeout: entry.timeout(),
-                on_failure: policy(entry.on_failure()),
-                enabled: entry.is_enabled(),
-                conditional: entry.is_conditional(),
-                failures: self.inner.counts.failures(entry.id()),
-            })
-            .collect()
     }
 }
 
-impl<T: ?Sized> Default for TransformRegistry<T> {
+impl<T: ?Sized + 'static> Default for TransformRegistry<T> {
     fn default() -> Self {
         TransformRegistry::new()
     }
 }
 
-impl<T: ?Sized> Clone for TransformRegistry<T> {
+impl<T: ?Sized + 'static> Clone for TransformRegistry<T> {
     fn clone(&self) -> Self {
         TransformRegistry {
-            inner: Arc::clone(&self.inner),
+            hooks: self.hooks.clone(),
+            tool_name: Arc::clone(&self.tool_name),
         }
     }
 }
 
-impl<T: ?Sized> fmt::Debug for TransformRegistry<T> {
+impl<T: ?Sized + 'static> fmt::Debug for TransformRegistry<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let slot = self.inner.hooks.load();
-        let ids: Vec<_> = slot.iter().filter_map(|(_, entry)| entry.key()).collect();
+        let ids = self
+            .hooks
+            .describe(|entry, _| entry.key().map(str::to_owned));
         f.debug_tuple("TransformRegistry").field(&ids).finish()
     }
 }
@@ -582,6 +517,22 @@ pub struct TransformDescriptor {
     pub conditional: bool,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
+}
+
+impl TransformDescriptor {
+    fn new(entry: &EntryMeta, failures: u32) -> Self {
+        TransformDescriptor {
+            id: entry.key().unwrap_or_default().to_owned(),
+            priority: entry.priority(),
+            before: entry.before().map(str::to_owned).collect(),
+            after: entry.after().map(str::to_owned).collect(),
+            timeout: entry.timeout(),
+            on_failure: policy(entry.on_failure()),
+            enabled: entry.is_enabled(),
+            conditional: entry.is_conditional(),
+            failures,
+        }
+    }
 }
 
 /// Result of a run: the value after all changes, and the raw value.
@@ -645,7 +596,7 @@ struct TransformPolicy<T: ?Sized> {
     outcome: Result<TransformOutcome<T>, TransformError>,
 }
 
-impl<'h, T: ?Sized> Policy<dyn DynTransform<T> + 'h> for TransformPolicy<T> {
+impl<'h, T: ?Sized + 'static> Policy<dyn DynCall<TransformCall<T>> + 'h> for TransformPolicy<T> {
     type HookOutput = Result<Transformed<T>, HookError>;
     type Output = Result<TransformOutcome<T>, TransformError>;
     type Future = Never<()>;
@@ -653,34 +604,35 @@ impl<'h, T: ?Sized> Policy<dyn DynTransform<T> + 'h> for TransformPolicy<T> {
     const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
-        "transforms"
+        TransformCall::<T>::SLOT
     }
 
-    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynTransform<T> + 'h)) -> bool {
-        match (hook.filters(), &self.outcome) {
-            (Some(filters), Ok(outcome)) => filters.hold(&outcome.value, entry),
-            _ => true,
-        }
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynCall<TransformCall<T>> + 'h)) -> bool {
+        let outcome = self.outcome.as_ref();
+        outcome.is_ok_and(|outcome| admits(hook, &outcome.value, entry))
     }
 
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
-        hook: &'b (dyn DynTransform<T> + 'h),
+        hook: &'b (dyn DynCall<TransformCall<T>> + 'h),
         _: bool,
     ) -> HookFuture<'b, Self::HookOutput>
     where
         Self: 'b,
     {
         match &self.outcome {
-            Ok(outcome) => hook.start(&outcome.raw, &outcome.value),
+            Ok(outcome) => hook.start(Values {
+                raw: Arc::clone(&outcome.raw),
+                current: Arc::clone(&outcome.value),
+            }),
             // An error ends the run.
             Err(_) => HookFuture::Ready(Ok(Transformed::Unchanged)),
         }
     }
 
     fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        output.map(Ok).map_err(HookError::into_fault)
+        output.map(Ok).map_err(HookError::into_failure)
     }
 
     fn on_output(&mut self, entry: &EntryMeta, output: Self::HookOutput) -> Step<Self, Never<()>> {
@@ -706,13 +658,7 @@ impl<'h, T: ?Sized> Policy<dyn DynTransform<T> + 'h> for TransformPolicy<T> {
             self.outcome = Err(TransformError::Failed(HookError::of(hook, failure)));
             return Step::Stop;
         }
-        tracing::warn!(
-            target: "hooks_runtime",
-            hook = &*hook,
-            kind = failure.kind(),
-            "transform {}",
-            text(&failure)
-        );
+        log_failure::<TransformCall<T>>(entry, &failure);
         let reason = format!("hook `{hook}` {}", text(&failure));
         drop_catching_panic(failure);
         if policy == FailurePolicy::Isolate {
@@ -723,25 +669,7 @@ impl<'h, T: ?Sized> Policy<dyn DynTransform<T> + 'h> for TransformPolicy<T> {
         Step::Stop
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> Self::Output {
         self.outcome
-    }
-}
-
-/// Unregisters a transform.
-struct TransformUnregister<T: ?Sized> {
-    registry: Weak<TransformRegistryInner<T>>,
-}
-
-impl<T: ?Sized> Unregister for TransformUnregister<T> {
-    fn unregister(&self, id: EntryId) -> bool {
-        self.registry.upgrade().is_some_and(|registry| {
-            registry.counts.forget(id);
-            registry.hooks.update(|slot| slot.remove_entry(id))
-        })
     }
 }

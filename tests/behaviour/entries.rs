@@ -286,7 +286,7 @@ fn registering_an_entry_with_a_timeout_panics() {
 }
 
 #[test]
-#[should_panic(expected = "which the slot `check` cannot do: its hooks are given what cannot be")]
+#[should_panic(expected = "and hooks of the typed slot `check` have none; leave it out")]
 fn registering_an_entry_with_fail_closed_panics() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::FailClosed);
     ChecksSet::new().register_check(entry);

@@ -236,10 +236,6 @@ impl<const CATCH: bool, const CONCURRENT: bool> Policy<u32> for Calls<CATCH, CON
         Step::Next
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> Vec<(u32, bool)> {
         self.0
     }

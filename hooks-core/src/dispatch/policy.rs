@@ -55,10 +55,6 @@ use crate::hook_future::HookFuture;
 ///         if self.finding.is_some() { Step::Stop } else { Step::Next }
 ///     }
 ///
-///     fn on_future_ready(&mut self, _: ()) -> Step<Self, Never<()>> {
-///         Step::Next
-///     }
-///
 ///     fn finish(self) -> Option<String> {
 ///         self.finding
 ///     }
@@ -181,11 +177,14 @@ pub trait Policy<H: ?Sized>: Sized {
         Step::Stop
     }
 
-    /// Called with the output of the policy's future.
+    /// Called with the output of the policy's future. Starts the next hook by default.
     fn on_future_ready(
         &mut self,
         output: <Self::Future as Future>::Output,
-    ) -> Step<Self, Self::Future>;
+    ) -> Step<Self, Self::Future> {
+        let _ = output;
+        Step::Next
+    }
 
     /// Returns the result, whether all hooks ran or the dispatch was stopped.
     fn finish(self) -> Self::Output;

@@ -88,10 +88,6 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
         Some(remaining(entry, self.deadline))
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> ClassifyOutput {
         self.output
     }
@@ -192,10 +188,6 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
         Some(remaining(entry, self.deadline))
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
     }
 
     fn finish(self) -> RestrictOutput {

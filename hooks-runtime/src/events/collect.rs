@@ -8,8 +8,8 @@ use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::concurrent::{ConcurrentRun, Rank, in_order};
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
+use super::fields::{Fields, Transcript};
 use super::handler::{Handler, HandlerOutput};
-use super::record::{Fields, Transcript};
 use crate::Map;
 
 /// Result of a collection.
@@ -106,10 +106,6 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
             Some(own) => own.min(self.timeout),
             None => self.timeout,
         })
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
     }
 
     fn finish(self) -> Collected {

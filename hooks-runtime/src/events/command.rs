@@ -428,28 +428,28 @@ impl CommandHook {
         print(event, &errors);
         let Some(status) = ended? else {
             let limit = Failure::Timeout(self.time_limit);
-            return Err(HookError::from_fault(limit));
+            return Err(HookError::from_failure(limit));
         };
         if status.code() == Some(0) {
             return answer(event, &written);
         }
         print(event, &String::from_utf8_lossy(&written.output));
-        let said = errors.trim();
+        let message = errors.trim();
         if status.code() == Some(DENIES) {
-            return Ok(denial(Some(said)));
+            return Ok(denial(Some(message)));
         }
-        let mut said = said.lines().last().unwrap_or_default().to_owned();
+        let mut message = message.lines().last().unwrap_or_default().to_owned();
         // `env` and shells do not show the carriage return at the end of a name.
         if let (Some(NOT_EXECUTABLE | NOT_FOUND), Some(why)) =
             (status.code(), self.file().carriage_return())
         {
-            said = if said.is_empty() {
+            message = if message.is_empty() {
                 why
             } else {
-                format!("{said}; {why}")
+                format!("{message}; {why}")
             };
         }
-        Err(CommandError::Failed { status, said }.into())
+        Err(CommandError::Failed { status, message }.into())
     }
 }
 
@@ -472,7 +472,7 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
     if is_left_open && selected.lacks_action {
         return Err(CommandError::LeftOpen.into());
     }
-    let invalid = |why: OutputError| HookError::from_fault(Failure::invalid(why.to_string()));
+    let invalid = |why: OutputError| HookError::from_failure(Failure::invalid(why.to_string()));
     selected.result.map_err(invalid)
 }
 
@@ -534,12 +534,12 @@ pub enum CommandError {
         source: io::Error,
     },
     /// It ended with neither 0 nor 2.
-    #[error("the program ended with {status}{}{said}", if said.is_empty() { "" } else { ": " })]
+    #[error("the program ended with {status}{}{message}", if message.is_empty() { "" } else { ": " })]
     Failed {
         /// Exit status.
         status: ExitStatus,
         /// Last line of its standard error.
-        said: String,
+        message: String,
     },
     /// There is no tokio runtime to run it in.
     #[error("a program needs a tokio runtime; emit the event in one")]
@@ -558,7 +558,7 @@ pub enum CommandError {
     )]
     LeftOpen,
     /// Reading or writing a pipe failed.
-    #[error("the program cannot be spoken with: {0}")]
+    #[error("the pipes to the program failed: {0}")]
     Pipe(#[source] io::Error),
 }
 

@@ -8,8 +8,8 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture};
 use super::emission::{Emission, HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
 use super::event::EventContext;
+use super::fields::{Fields, Transcript};
 use super::handler::{Handler, HandlerOutput};
-use super::record::{Fields, Transcript};
 use super::result::HookResult;
 
 /// State of the concurrent hooks of one event.

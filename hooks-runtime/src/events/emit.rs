@@ -21,8 +21,8 @@ use super::emission::{
     UserMessage,
 };
 use super::event::EventContext;
+use super::fields::{Background, Fields, Printed, Transcript};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
-use super::record::{Background, Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
 use crate::Map;
 
@@ -38,7 +38,7 @@ pub(crate) struct EmissionState<'t> {
     action: PackedAction,
     /// The hook that returned `action`.
     decider: Option<EntryId>,
-    said: Option<Box<Extras>>,
+    extras: Option<Box<Extras>>,
 }
 
 /// An [`Action`] of the width of the fields beside it. A one-byte enum would hold the niche of
@@ -92,7 +92,7 @@ impl<'t> EmissionState<'t> {
             transcript: Transcript::default(),
             action: PackedAction::default(),
             decider: None,
-            said: None,
+            extras: None,
         }
     }
 
@@ -130,8 +130,8 @@ impl<'t> EmissionState<'t> {
 
     /// Returns `true` if a denial or a failure has ended the emission.
     fn has_ended(&self) -> bool {
-        let is_raised = |said: &Extras| said.raised.is_some();
-        self.action.get() == Action::Deny || self.said.as_deref().is_some_and(is_raised)
+        let is_raised = |extras: &Extras| extras.raised.is_some();
+        self.action.get() == Action::Deny || self.extras.as_deref().is_some_and(is_raised)
     }
 
     /// Returns the policy that writes to this state.
@@ -140,8 +140,8 @@ impl<'t> EmissionState<'t> {
         Waterfall(self)
     }
 
-    fn said(&mut self) -> &mut Extras {
-        self.said.get_or_insert_default()
+    fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
     }
 
     /// Records that the hook of this entry has changed the data.
@@ -150,28 +150,28 @@ impl<'t> EmissionState<'t> {
         if self.action.get().strength() <= Action::Modify.strength() {
             self.action.set(Action::Modify);
             self.decider = Some(entry.id());
-            if let Some(said) = &mut self.said {
+            if let Some(extras) = &mut self.extras {
                 // The result of an earlier hook describes the changes of that hook.
-                said.decision = None;
+                extras.decision = None;
             }
         } else {
-            self.outlived();
+            self.record_later_change();
         }
     }
 
     /// Records that the data have changed after a more restrictive action was chosen.
     #[cold] // event_continue/16
-    fn outlived(&mut self) {
-        let said = self.said();
-        said.has_modified = true;
-        if let Some(question) = &mut said.question {
+    fn record_later_change(&mut self) {
+        let extras = self.extras();
+        extras.has_modified = true;
+        if let Some(question) = &mut extras.question {
             question.has_changed = true;
         }
     }
 
     #[cold] // event_continue/16
-    fn record_reply(&mut self, entry: &EntryMeta, spoken: ReplyBody) -> ControlFlow<()> {
-        match spoken {
+    fn record_reply(&mut self, entry: &EntryMeta, reply: ReplyBody) -> ControlFlow<()> {
+        match reply {
             ReplyBody::Result(result) => self.take(entry, Box::new(result)),
             ReplyBody::Failure(failure) => self.fail(entry, failure),
             ReplyBody::Emission(emission) => self.absorb(entry, emission),
@@ -191,10 +191,10 @@ impl<'t> EmissionState<'t> {
             result.approval_default = ApprovalDefault::Deny;
         }
         if result.suppress_output {
-            self.said().muted.push(entry.id());
+            self.extras().muted.push(entry.id());
         }
         if let Some(message) = UserMessage::of(&result, entry) {
-            self.said().messages.push(message);
+            self.extras().messages.push(message);
         }
         let texts = result.injections();
         let injects = !texts.is_empty();
@@ -211,7 +211,7 @@ impl<'t> EmissionState<'t> {
                     at: Timestamp::now(),
                 },
             };
-            self.said().injections.push(injection);
+            self.extras().injections.push(injection);
         }
         match result.action {
             Action::Continue => Continue(()),
@@ -230,7 +230,7 @@ impl<'t> EmissionState<'t> {
                 if self.fields.has_changed() {
                     self.modified(entry);
                     if self.action.get() == Action::Modify && !only_sets_fields {
-                        self.said().decision = Some(result);
+                        self.extras().decision = Some(result);
                     }
                 }
                 Continue(())
@@ -248,10 +248,10 @@ impl<'t> EmissionState<'t> {
                         hook_type: entry.hook_type(),
                         has_changed: false,
                     });
-                    let said = self.said();
-                    said.has_modified |= has_modified;
-                    said.decision = Some(result);
-                    said.question = question;
+                    let extras = self.extras();
+                    extras.has_modified |= has_modified;
+                    extras.decision = Some(result);
+                    extras.question = question;
                 }
                 if action == Action::Deny {
                     Break(())
@@ -275,16 +275,16 @@ impl<'t> EmissionState<'t> {
             mut rare_fields,
         } = emission;
         let mut rare_fields = rare_fields.take().map(|rare| *rare).unwrap_or_default();
-        let said = self.said();
-        said.injections.extend(injections);
-        said.messages.extend(messages);
-        said.failures.extend(failures);
-        said.printed.append(&mut rare_fields.output);
+        let extras = self.extras();
+        extras.injections.extend(injections);
+        extras.messages.extend(messages);
+        extras.failures.extend(failures);
+        extras.printed.append(&mut rare_fields.output);
         if action == Action::Modify || self.fields.differs_from(&data) {
             self.fields = Fields::new(data, None);
             self.modified(entry);
             if action == Action::Modify && self.action.get() == Action::Modify {
-                self.said().decision = rare_fields.decision.take();
+                self.extras().decision = rare_fields.decision.take();
             }
         }
         if action.strength() <= Action::Modify.strength() {
@@ -301,10 +301,10 @@ impl<'t> EmissionState<'t> {
             let has_modified = self.action.get() == Action::Modify;
             self.action.set(action);
             self.decider = Some(entry.id());
-            let said = self.said();
-            said.has_modified |= has_modified;
-            said.decision = rare_fields.decision;
-            said.question = rare_fields.question.map(|question| QuestionOrigin {
+            let extras = self.extras();
+            extras.has_modified |= has_modified;
+            extras.decision = rare_fields.decision;
+            extras.question = rare_fields.question.map(|question| QuestionOrigin {
                 is_trusted,
                 ..question
             });
@@ -318,8 +318,8 @@ impl<'t> EmissionState<'t> {
     /// Returns `true` if the question of this hook, trusted or not, replaces the earlier one. The
     /// first question applies, but an untrusted hook's question cannot hide one of a trusted hook.
     fn is_displaced(&self, is_trusted: bool) -> bool {
-        let said = self.said.as_ref();
-        let question = said.and_then(|said| said.question.as_ref());
+        let extras = self.extras.as_ref();
+        let question = extras.and_then(|extras| extras.question.as_ref());
         self.action.get() == Action::AskUser
             && question.is_some_and(|question| !question.is_trusted && is_trusted)
     }
@@ -338,14 +338,14 @@ impl<'t> EmissionState<'t> {
 
     /// Ends the emission with this failure.
     fn raise(&mut self, failure: HandlerFailure) -> ControlFlow<()> {
-        self.said().raised = Some(failure);
+        self.extras().raised = Some(failure);
         Break(())
     }
 
     /// Records a failure in the emission and in the log.
     fn note(&mut self, entry: &EntryMeta, failure: Failure) -> HandlerFailure {
         let failure = HandlerFailure::logged(entry, self.name, failure);
-        self.said().failures.push(failure.clone());
+        self.extras().failures.push(failure.clone());
         failure
     }
 }
@@ -397,17 +397,13 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         }
         match reply.0 {
             None => Step::Next,
-            Some(spoken) => step(self.0.record_reply(entry, *spoken)),
+            Some(reply) => step(self.0.record_reply(entry, *reply)),
         }
     }
 
     #[cold] // event_continue/16
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         step(self.0.fail(entry, failure))
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
@@ -482,10 +478,6 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
         step(self.0.fail(entry, failure))
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) {}
 }
 
@@ -504,7 +496,7 @@ pub(crate) struct MergeState {
     fields: Fields,
     action: PackedAction,
     decider: Option<(EntryId, Arc<str>)>,
-    said: Option<Box<Extras>>,
+    extras: Option<Box<Extras>>,
 }
 
 impl MergeState {
@@ -513,7 +505,7 @@ impl MergeState {
             fields,
             action: PackedAction::default(),
             decider: None,
-            said: None,
+            extras: None,
         }
     }
 
@@ -557,7 +549,7 @@ impl MergeState {
         let mut state = EmissionState {
             action: self.action,
             decider: decider.as_ref().map(|(id, _)| *id),
-            said: self.said,
+            extras: self.extras,
             ..EmissionState::new(name, self.fields)
         };
         let flow = change(&mut state);
@@ -568,7 +560,7 @@ impl MergeState {
             },
             fields: state.fields,
             action: state.action,
-            said: state.said,
+            extras: state.extras,
         };
         (merged, flow)
     }
@@ -580,7 +572,9 @@ impl MergeState {
 
     /// Returns the number of failures so far.
     pub(crate) fn failures(&self) -> usize {
-        self.said.as_ref().map_or(0, |said| said.failures.len())
+        self.extras
+            .as_ref()
+            .map_or(0, |extras| extras.failures.len())
     }
 
     /// Ends the emission.
@@ -590,7 +584,7 @@ impl MergeState {
             transcript: Transcript::default(),
             action: self.action.get(),
             decided_by: self.decider.map(|(_, name)| name),
-            said: self.said,
+            extras: self.extras,
         };
         concluded.emission(None)
     }
@@ -602,7 +596,7 @@ pub(crate) struct Concluded {
     transcript: Transcript,
     action: Action,
     decided_by: Option<Arc<str>>,
-    said: Option<Box<Extras>>,
+    extras: Option<Box<Extras>>,
 }
 
 impl EmissionState<'_> {
@@ -628,7 +622,7 @@ impl EmissionState<'_> {
             transcript: self.transcript,
             action: self.action.get(),
             decided_by: self.decider.and_then(|id| name(slot, id)),
-            said: self.said,
+            extras: self.extras,
         }
     }
 }
@@ -642,10 +636,10 @@ impl Concluded {
             decided_by: self.decided_by,
             ..Emission::of(self.fields.into_map())
         };
-        if self.said.is_none() && self.transcript.is_untouched() && report.is_none() {
+        if self.extras.is_none() && self.transcript.is_untouched() && report.is_none() {
             return Ok(emission);
         }
-        complete(emission, self.said, self.transcript, report)
+        complete(emission, self.extras, self.transcript, report)
     }
 }
 
@@ -653,28 +647,28 @@ impl Concluded {
 #[cold] // event_continue/16
 fn complete(
     mut emission: Emission,
-    said: Option<Box<Extras>>,
+    extras: Option<Box<Extras>>,
     transcript: Transcript,
     report: Option<Report>,
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
-    let said = said.map(|said| *said).unwrap_or_default();
-    let mut output = output(printed, &said.muted);
-    output.extend(said.printed);
+    let extras = extras.map(|extras| *extras).unwrap_or_default();
+    let mut output = output(printed, &extras.muted);
+    output.extend(extras.printed);
     let rare_fields = RareFields {
-        decision: said.decision,
-        question: said.question,
-        has_modified: said.has_modified,
+        decision: extras.decision,
+        question: extras.question,
+        has_modified: extras.has_modified,
         output,
         report,
     };
     if !rare_fields.is_empty() {
         emission.rare_fields = ColdOption::from(Box::new(rare_fields));
     }
-    emission.injections = said.injections;
-    emission.messages = said.messages;
-    emission.failures = said.failures;
-    match said.raised {
+    emission.injections = extras.injections;
+    emission.messages = extras.messages;
+    emission.failures = extras.failures;
+    match extras.raised {
         None => Ok(emission),
         Some(failure) => Err(EmitError::Hook {
             failure,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::data::EmitError;
 use super::emission::Emission;
-use super::record::{Fields, Printed, Transcript};
+use super::fields::{Fields, Printed, Transcript};
 use crate::Map;
 
 /// Input of an event hook: the event's name, and its data as earlier hooks left them. All of it is

@@ -111,12 +111,12 @@ impl HandlerOutput {
     pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Failure> {
         match self.0 {
             None => Ok(self),
-            Some(spoken) => match *spoken {
+            Some(reply) => match *reply {
                 ReplyBody::Failure(failure) => Err(failure),
-                ReplyBody::Emission(_) => Ok(HandlerOutput(Some(spoken))),
+                ReplyBody::Emission(_) => Ok(HandlerOutput(Some(reply))),
                 ReplyBody::Result(ref result) => match result.check() {
                     Err(why) if !stands(result.action) => Err(Failure::invalid(why.to_string())),
-                    _ => Ok(HandlerOutput(Some(spoken))),
+                    _ => Ok(HandlerOutput(Some(reply))),
                 },
             },
         }
@@ -171,7 +171,7 @@ impl HandlerResult for Result<Emission, EmitError> {
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self {
             Ok(emission) => emission.apply(context),
-            Err(error) => HandlerOutput::failed(HookError::new(error).into_fault()),
+            Err(error) => HandlerOutput::failed(HookError::new(error).into_failure()),
         }
     }
 }
@@ -220,7 +220,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult,
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self {
             Ok(result) => HandlerOutput::of(result, context),
-            Err(error) => HandlerOutput::failed(HookError::new(error).into_fault()),
+            Err(error) => HandlerOutput::failed(HookError::new(error).into_failure()),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, Step};
 
 use super::concurrent::{ConcurrentOutput, ConcurrentRun};
+use super::fields::{Background, Fields, Transcript};
 use super::handler::{Handler, HandlerOutput};
-use super::record::{Background, Fields, Transcript};
 use super::result::Action;
 use crate::Map;
 
@@ -104,10 +104,6 @@ impl<'h> Policy<dyn Handler + 'h> for Observing<'_, '_> {
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         self.0.pending.retain(|id| *id != entry.id());
         self.0.run.fail(entry, failure);
-        Step::Next
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 

@@ -519,7 +519,7 @@ impl DeclaredSchema {
     ///
     /// # Errors
     /// If the data do not match, unless the schema only warns.
-    pub(super) fn admit(&self, data: &Map, defaults: Option<&Map>) -> Result<(), SchemaMismatch> {
+    pub(super) fn check(&self, data: &Map, defaults: Option<&Map>) -> Result<(), SchemaMismatch> {
         match self.schema.check_layers(data, defaults) {
             Err(mismatch) if self.schema.warn_only => {
                 self.log(&mismatch);

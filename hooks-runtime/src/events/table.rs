@@ -13,14 +13,14 @@ use serde::Serialize;
 
 use super::call::EventCall;
 use super::emit::policy;
+use super::fields::complete;
 use super::handler::Handler;
 use super::phase::EventPhase;
-use super::record::complete;
 use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
 use crate::around_registry::AroundSlot;
-use crate::cow_cell::Writer;
-use crate::options::Inserted;
+use crate::registry::cell::Writer;
+use crate::registry::options::Inserted;
 use crate::timestamp;
 
 /// The registered hooks, as an emission sees them.

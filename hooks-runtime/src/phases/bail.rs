@@ -3,11 +3,12 @@
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
 
-use super::hook::Pre;
-use super::phase::{Phase, log};
+use super::around::PreCall;
+use super::phase::Phase;
 use super::response::HookResponse;
 use crate::HookError;
 use crate::error::text;
+use crate::registry::call::{Call, DynCall, admits, log_failure};
 
 /// One run of the PRE hooks.
 pub(crate) struct Bail<'a, Req: ?Sized> {
@@ -25,7 +26,7 @@ impl<'a, Req: ?Sized> Bail<'a, Req> {
     }
 }
 
-impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
+impl<'h, Req: ?Sized + 'static> Policy<dyn DynCall<PreCall<Req>> + 'h> for Bail<'_, Req> {
     type HookOutput = Result<HookResponse, HookError>;
     type Output = Result<HookResponse, HookError>;
     type Future = Never<()>;
@@ -33,18 +34,17 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
     const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
-        "PRE"
+        PreCall::<Req>::SLOT
     }
 
-    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Pre<Req> + 'h)) -> bool {
-        let filters = hook.filters();
-        filters.is_none_or(|filters| filters.hold(self.request, entry))
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynCall<PreCall<Req>> + 'h)) -> bool {
+        admits(hook, self.request, entry)
     }
 
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
-        hook: &'b (dyn Pre<Req> + 'h),
+        hook: &'b (dyn DynCall<PreCall<Req>> + 'h),
         _: bool,
     ) -> HookFuture<'b, Self::HookOutput>
     where
@@ -54,7 +54,7 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
     }
 
     fn validate_output(&mut self, response: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        response.map(Ok).map_err(HookError::into_fault)
+        response.map(Ok).map_err(HookError::into_failure)
     }
 
     fn on_output(&mut self, _: &EntryMeta, response: Self::HookOutput) -> Step<Self, Never<()>> {
@@ -66,24 +66,20 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         self.response = match Phase::Pre.policy(entry.on_failure()) {
             FailurePolicy::Isolate => {
-                log(Phase::Pre, entry, &failure);
+                log_failure::<PreCall<Req>>(entry, &failure);
                 drop_catching_panic(failure);
                 return Step::Next;
             }
             FailurePolicy::Propagate => Err(HookError::of(entry.name_arc(), failure)),
             // An unknown variant must not allow the call.
             _ => {
-                log(Phase::Pre, entry, &failure);
+                log_failure::<PreCall<Req>>(entry, &failure);
                 let reason = format!("hook `{}` {}", entry.name(), text(&failure));
                 drop_catching_panic(failure);
                 Ok(HookResponse::failed(reason))
             }
         };
         Step::Stop
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
     }
 
     fn finish(self) -> Self::Output {

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use hooks_core::{HookFuture, HookObject};
 
+use super::around::{PostCall, PreCall};
 use super::response::HookResponse;
 use crate::HookError;
-use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
+use crate::registry::call::{DynCall, PlainHook};
 
 /// A hook before a call; receives the request.
 ///
@@ -188,68 +189,22 @@ macro_rules! pointers_to_hooks {
 
 pointers_to_hooks!(Arc<H>, Box<H>, &H);
 
-/// Type-erased [`PreHook`], as the registry stores it.
-pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
-    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>>;
-
-    /// Returns the filters of the registration, if there are any.
-    fn filters(&self) -> Option<&InputFilters<Req>> {
-        None
-    }
-}
-
-impl<Req: ?Sized> Pre<Req> for FilteredHook<dyn Pre<Req>, Req> {
-    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
-        self.hook.start(request)
-    }
-
-    fn filters(&self) -> Option<&InputFilters<Req>> {
-        Some(&self.filters)
-    }
-}
-
-impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for PlainHook<H> {
+impl<Req: ?Sized + 'static, H: PreHook<Req>> DynCall<PreCall<Req>> for PlainHook<H> {
     #[inline]
-    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
+    fn start<'b, 'a: 'b>(
+        &'b self,
+        request: &'a Req,
+    ) -> HookFuture<'b, Result<HookResponse, HookError>> {
         self.0.__start(request)
     }
 }
 
-/// Type-erased [`PostHook`], as the registry stores it.
-pub(crate) trait Post<Res: ?Sized>: Send + Sync {
-    fn start<'a>(
-        &'a self,
-        result: &'a Res,
-        request_id: Option<&'a str>,
-    ) -> HookFuture<'a, Result<(), HookError>>;
-
-    /// Returns the filters of the registration, if there are any.
-    fn filters(&self) -> Option<&InputFilters<Res>> {
-        None
-    }
-}
-
-impl<Res: ?Sized> Post<Res> for FilteredHook<dyn Post<Res>, Res> {
-    fn start<'a>(
-        &'a self,
-        result: &'a Res,
-        request_id: Option<&'a str>,
-    ) -> HookFuture<'a, Result<(), HookError>> {
-        self.hook.start(result, request_id)
-    }
-
-    fn filters(&self) -> Option<&InputFilters<Res>> {
-        Some(&self.filters)
-    }
-}
-
-impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for PlainHook<H> {
+impl<Res: ?Sized + 'static, H: PostHook<Res>> DynCall<PostCall<Res>> for PlainHook<H> {
     #[inline]
-    fn start<'a>(
-        &'a self,
-        result: &'a Res,
-        request_id: Option<&'a str>,
-    ) -> HookFuture<'a, Result<(), HookError>> {
+    fn start<'b, 'a: 'b>(
+        &'b self,
+        (result, request_id): (&'a Res, Option<&'a str>),
+    ) -> HookFuture<'b, Result<(), HookError>> {
         self.0.__start(result, request_id)
     }
 }

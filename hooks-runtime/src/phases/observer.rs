@@ -5,14 +5,13 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hooks_core::__private::drop_catching_panic;
-use hooks_core::{EntryMeta, Failure, HookFuture, HookObject, Never, Policy, Step};
+use hooks_core::{HookFuture, HookObject};
 
 use super::hook::IntoDone;
-use super::phase::{Phase, log};
+use super::phase::Phase;
 use super::response::HookResponse;
 use crate::HookError;
-use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
+use crate::registry::call::{Call, DynCall, PlainHook};
 
 /// Result of a PRE run, as an observer receives it.
 pub type PreResult<'a> = Result<&'a HookResponse, &'a HookError>;
@@ -159,103 +158,23 @@ impl<F, M> fmt::Debug for PreObserverFn<F, M> {
     }
 }
 
-/// Type-erased [`PreObserver`], as the registry stores it.
-pub(crate) trait DynPreObserver<Req: ?Sized>: Send + Sync {
-    fn start<'a>(
-        &'a self,
-        request: &'a Req,
-        response: PreResult<'a>,
-    ) -> HookFuture<'a, Result<(), HookError>>;
+/// The run of the observers: they receive the request and the response to it.
+pub(crate) struct ObserverCall<Req: ?Sized>(PhantomData<fn(&Req)>);
 
-    /// Returns the filters of the registration, if there are any.
-    fn filters(&self) -> Option<&InputFilters<Req>> {
-        None
-    }
+impl<Req: ?Sized + 'static> Call for ObserverCall<Req> {
+    type Input<'a> = (&'a Req, PreResult<'a>);
+    type Subject = Req;
+    type Output = ();
+
+    const SLOT: &'static str = Phase::Observe.name();
+    const HOOK: &'static str = "OBSERVE hook";
 }
 
-impl<Req: ?Sized> DynPreObserver<Req> for FilteredHook<dyn DynPreObserver<Req>, Req> {
-    fn start<'a>(
-        &'a self,
-        request: &'a Req,
-        response: PreResult<'a>,
-    ) -> HookFuture<'a, Result<(), HookError>> {
-        self.hook.start(request, response)
-    }
-
-    fn filters(&self) -> Option<&InputFilters<Req>> {
-        Some(&self.filters)
-    }
-}
-
-impl<Req: ?Sized, H: PreObserver<Req>> DynPreObserver<Req> for PlainHook<H> {
-    fn start<'a>(
-        &'a self,
-        request: &'a Req,
-        response: PreResult<'a>,
-    ) -> HookFuture<'a, Result<(), HookError>> {
+impl<Req: ?Sized + 'static, H: PreObserver<Req>> DynCall<ObserverCall<Req>> for PlainHook<H> {
+    fn start<'b, 'a: 'b>(
+        &'b self,
+        (request, response): (&'a Req, PreResult<'a>),
+    ) -> HookFuture<'b, Result<(), HookError>> {
         self.0.__start(request, response)
     }
-}
-
-/// Policy of the observers: every hook runs, even if others fail.
-pub(crate) struct ObservingPre<'a, Req: ?Sized> {
-    request: &'a Req,
-    response: PreResult<'a>,
-}
-
-impl<'a, Req: ?Sized> ObservingPre<'a, Req> {
-    pub(crate) fn new(request: &'a Req, response: PreResult<'a>) -> Self {
-        ObservingPre { request, response }
-    }
-}
-
-impl<'h, Req: ?Sized> Policy<dyn DynPreObserver<Req> + 'h> for ObservingPre<'_, Req> {
-    type HookOutput = Result<(), HookError>;
-    type Output = ();
-    type Future = Never<()>;
-
-    const CATCH_FAILURES: bool = true;
-    // An observer changes nothing for the others, so none of them waits for another.
-    const CONCURRENT: bool = true;
-
-    fn slot_name(&self) -> &str {
-        "OBSERVE"
-    }
-
-    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynPreObserver<Req> + 'h)) -> bool {
-        let filters = hook.filters();
-        filters.is_none_or(|filters| filters.hold(self.request, entry))
-    }
-
-    fn invoke<'b>(
-        &mut self,
-        _: &'b EntryMeta,
-        hook: &'b (dyn DynPreObserver<Req> + 'h),
-        _: bool,
-    ) -> HookFuture<'b, Self::HookOutput>
-    where
-        Self: 'b,
-    {
-        hook.start(self.request, self.response)
-    }
-
-    fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        output.map(Ok).map_err(HookError::into_fault)
-    }
-
-    fn on_output(&mut self, _: &EntryMeta, _: Self::HookOutput) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
-    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
-        log(Phase::Observe, entry, &failure);
-        drop_catching_panic(failure);
-        Step::Next
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
-    fn finish(self) {}
 }

@@ -1,11 +1,9 @@
-//! The phases of a call, and the log of their failures.
+//! The phases of a call.
 
 use std::fmt;
 
-use hooks_core::{EntryMeta, Failure, FailurePolicy};
+use hooks_core::FailurePolicy;
 use serde::{Deserialize, Serialize};
-
-use crate::error::text;
 
 /// Point of a call at which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,7 +19,7 @@ pub enum Phase {
 
 impl Phase {
     /// Returns the name in JSON.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Phase::Pre => "PRE",
             Phase::Post => "POST",
@@ -42,16 +40,4 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Logs a failure of a hook of this phase.
-pub(crate) fn log(phase: Phase, entry: &EntryMeta, failure: &Failure) {
-    tracing::warn!(
-        target: "hooks_runtime",
-        %phase,
-        hook = entry.key(),
-        kind = failure.kind(),
-        "{phase} hook {}",
-        text(failure)
-    );
 }

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::output::EventOutput;
 use crate::Map;
 use crate::events::emit::MergeState;
+use crate::events::fields::Fields;
 use crate::events::handler::HandlerOutput;
-use crate::events::record::Fields;
 use crate::events::{Emission, EmitError, HookRegistry, IntoEventData};
 
 /// An event as the first argument of a slot with an [`EventPipeline`](super::EventPipeline): its

@@ -9,8 +9,8 @@ use crate::HookError;
 use crate::error::text;
 use crate::events::emit::MergeState;
 use crate::events::event::EventContext;
+use crate::events::fields::Fields;
 use crate::events::handler::{HandlerOutput, HandlerResult};
-use crate::events::record::Fields;
 use crate::events::{Emission, EmitError, HookResult};
 
 /// Output of a slot with an [`EventPipeline`](super::EventPipeline) that keeps every part of an

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use hooks_core::{Aggregate, AggregateInto, Chain, Entry, FinalizeInto, MaybeSend};
 
 use crate::events::emit::MergeState;
+use crate::events::fields::Fields;
 use crate::events::handler::HandlerResult;
-use crate::events::record::Fields;
 use crate::events::{Action, Changes, Emission, EmitError, HookResult};
 use crate::{HookError, Map};
 

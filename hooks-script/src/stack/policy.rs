@@ -214,10 +214,6 @@ impl<'a> Policy<StackMember> for StackPolicy<'a> {
         Some(self.budget.patience())
     }
 
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
     fn finish(self) -> (StackResult, RunRecords<'a>) {
         (self.done, self.records)
     }

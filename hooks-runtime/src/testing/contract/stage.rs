@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use super::case::ContractCase;
 use super::subject::{Finding, Subject};
 use super::trial::Trial;
-use super::watch::{Watch, said};
+use super::watch::{Watch, panic_message};
 
 /// Time beyond its timeout after which a call has blocked its thread.
 const GRACE: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Find
         let outcome = outcome.unwrap_or_else(|payload| {
             Err(Finding {
                 sent: seen.sent(),
-                came: format!("a panic outside of a call: {}", said(&*payload)),
+                came: format!("a panic outside of a call: {}", panic_message(&*payload)),
             })
         });
         // After a timeout the receiver is gone.

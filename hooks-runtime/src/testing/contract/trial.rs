@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::subject::{Finding, Subject};
 use super::tap::Tap;
-use super::watch::{Watch, said};
+use super::watch::{Watch, panic_message};
 use crate::events::handler::{Now, handler};
 use crate::testing::shown;
 use crate::{
@@ -148,7 +148,7 @@ impl Trial {
             return Ok(false);
         };
         let first = catch_unwind(AssertUnwindSafe(|| registration.unregister()));
-        let found = first.map_err(|payload| format!("a panic: {}", said(&*payload)))?;
+        let found = first.map_err(|payload| format!("a panic: {}", panic_message(&*payload)))?;
         if registration.unregister() {
             return Err("a second registration behind the first".to_owned());
         }
@@ -160,7 +160,7 @@ impl Trial {
         let proceed = |_: Event<'_>| HookResult::proceed();
         let hook = std::mem::replace(&mut self.hook, Tap::new(handler::<_, _, Now>(proceed)));
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(hook)));
-        dropped.map_err(|payload| format!("a panic: {}", said(&*payload)))
+        dropped.map_err(|payload| format!("a panic: {}", panic_message(&*payload)))
     }
 
     /// Records the event in the watch, and returns its description.

@@ -31,7 +31,7 @@ impl Watch {
 }
 
 /// Returns the message of a panic, if it is text.
-pub(super) fn said(payload: &(dyn Any + Send)) -> String {
+pub(super) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .copied()

@@ -123,11 +123,11 @@ impl Fields {
                 return;
             }
         }
-        self.put_on_top(changes);
+        self.add_layer(changes);
     }
 
     #[cold] // event_modify/4
-    fn put_on_top(&mut self, changes: Changes) {
+    fn add_layer(&mut self, changes: Changes) {
         // A few changes are searched faster than a map is copied; many are not.
         let before = self.changes.as_ref().map_or(0, |before| before.len());
         if before + changes.len() > MAX_LAYER_CHANGES {

@@ -5,11 +5,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Entry, EntryId, FailurePolicy, HookObject, Refused, RegistrationError, Slot};
+use hooks_core::{
+    Entry, EntryId, EntryMeta, FailurePolicy, HookObject, Refused, RegistrationError, Slot,
+};
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
-use crate::input_filter::InputFilter;
+use crate::registry::filter::InputFilter;
 
 /// Options of a registration; each has a default of the registry.
 ///
@@ -219,6 +221,21 @@ impl RegisterOptions {
         );
         self.disable_after = failures;
         self
+    }
+
+    /// Returns the options in an entry.
+    pub(crate) fn of(entry: &EntryMeta) -> Self {
+        RegisterOptions {
+            priority: Some(entry.priority()),
+            name: entry.explicit_name().map(|name| name.to_owned().into()),
+            timeout: entry.timeout(),
+            on_failure: entry.on_failure(),
+            trusted: Some(entry.is_trusted()),
+            before: entry.before().map(|key| key.to_owned().into()).collect(),
+            after: entry.after().map(|key| key.to_owned().into()).collect(),
+            disabled: !entry.is_enabled(),
+            ..RegisterOptions::new()
+        }
     }
 
     /// Checks that no option for events alone is set. `hook` describes the hook.

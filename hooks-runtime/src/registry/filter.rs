@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::{Entry, EntryMeta, Failure, RegistrationError};
+use hooks_core::{EntryMeta, Failure, RegistrationError};
 
 use crate::events::condition::{Condition, Conditions, names_tool};
 
@@ -116,29 +116,5 @@ impl<I: ?Sized> Filter<I> {
             Filter::Closure(_) => "the filter",
             Filter::Tools(..) => "the function for the name of the tool",
         }
-    }
-}
-
-/// A hook without filters, as its registry stores it.
-pub(crate) struct PlainHook<H>(pub(crate) H);
-
-/// A hook with filters, as its registry stores it.
-pub(crate) struct FilteredHook<H: ?Sized, I: ?Sized> {
-    pub(crate) hook: Arc<H>,
-    pub(crate) filters: InputFilters<I>,
-}
-
-/// Returns the entry of a hook with these filters. `erase` converts the hook to the type that its
-/// registry stores.
-pub(crate) fn with_filters<H: ?Sized, I: ?Sized>(
-    entry: Entry<Arc<H>>,
-    filters: Option<InputFilters<I>>,
-    erase: impl FnOnce(Arc<FilteredHook<H, I>>) -> Arc<H>,
-) -> Entry<Arc<H>> {
-    match filters {
-        Some(filters) => entry
-            .conditional(true)
-            .map(|hook| erase(Arc::new(FilteredHook { hook, filters }))),
-        None => entry,
     }
 }

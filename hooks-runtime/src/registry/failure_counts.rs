@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
 
-use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, Step};
+use hooks_core::dispatch::Monitor;
+use hooks_core::{EntryId, EntryMeta, Failure, Slot};
 
 use crate::lock::lock;
 
@@ -57,12 +57,6 @@ impl FailureCounts {
     #[inline]
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Relaxed)
-    }
-
-    /// Returns the counts, unless no registration has a limit.
-    #[inline]
-    pub(crate) fn in_use(&self) -> Option<&Self> {
-        self.is_used().then_some(self)
     }
 
     /// Returns the counts of a copied registry. Registrations of both share their counts; later
@@ -143,101 +137,39 @@ impl FailureCounts {
     }
 }
 
-/// A policy that forwards to another policy and counts the failures of hooks. Its output has the
-/// hooks that have reached their limit.
-pub(crate) struct Counting<'c, P> {
-    policy: P,
+/// Counts the failures of the hooks of one dispatch. Its output has the hooks that have reached their
+/// limit.
+pub(crate) struct FailureMonitor<'c> {
     /// `None` if nothing is counted.
     counts: Option<&'c FailureCounts>,
     failed: Vec<FailedHook>,
 }
 
-impl<'c, P> Counting<'c, P> {
-    pub(crate) fn new(policy: P, counts: Option<&'c FailureCounts>) -> Self {
-        Counting {
-            policy,
+impl<'c> FailureMonitor<'c> {
+    pub(crate) fn new(counts: Option<&'c FailureCounts>) -> Self {
+        FailureMonitor {
             counts,
             failed: Vec::new(),
         }
     }
 }
 
-/// Converts the step of the inner policy, which has no futures of its own.
-fn forwarded<P, Q>(step: Step<P, Never<()>>) -> Step<Q, Never<()>> {
-    match step {
-        Step::Next => Step::Next,
-        Step::Stop => Step::Stop,
-        Step::Wait(_) => unreachable!("the policy has no futures"),
-    }
-}
+impl Monitor for FailureMonitor<'_> {
+    type Output = Vec<FailedHook>;
 
-impl<H, P> Policy<H> for Counting<'_, P>
-where
-    H: ?Sized,
-    P: Policy<H, Future = Never<()>>,
-{
-    type HookOutput = P::HookOutput;
-    type Output = (P::Output, Vec<FailedHook>);
-    type Future = Never<()>;
-
-    const CATCH_FAILURES: bool = P::CATCH_FAILURES;
-    const CONCURRENT: bool = P::CONCURRENT;
-
-    fn slot_name(&self) -> &str {
-        self.policy.slot_name()
-    }
-
-    fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
-        self.policy.admits(entry, hook)
-    }
-
-    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Never<()>> {
-        forwarded(self.policy.before_hooks(hooks))
-    }
-
-    fn invoke<'a>(
-        &mut self,
-        entry: &'a EntryMeta,
-        hook: &'a H,
-        is_final: bool,
-    ) -> HookFuture<'a, P::HookOutput>
-    where
-        Self: 'a,
-    {
-        self.policy.invoke(entry, hook, is_final)
-    }
-
-    fn on_output(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<Self, Never<()>> {
+    fn completed(&mut self, entry: &EntryMeta) {
         if let Some(counts) = self.counts {
             counts.reset(entry.id());
         }
-        forwarded(self.policy.on_output(entry, output))
     }
 
-    fn validate_output(&mut self, output: P::HookOutput) -> Result<P::HookOutput, Failure> {
-        self.policy.validate_output(output)
-    }
-
-    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+    fn failed(&mut self, entry: &EntryMeta, _: &Failure) {
         let failed = self.counts.and_then(|counts| counts.failed(entry));
         self.failed.extend(failed);
-        forwarded(self.policy.on_failure(entry, failure))
     }
 
-    fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        self.policy.timeout(entry)
-    }
-
-    fn after_hooks(&mut self) -> Step<Self, Never<()>> {
-        forwarded(self.policy.after_hooks())
-    }
-
-    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
-        Step::Next
-    }
-
-    fn finish(self) -> Self::Output {
-        (self.policy.finish(), self.failed)
+    fn finish(self) -> Vec<FailedHook> {
+        self.failed
     }
 }
 

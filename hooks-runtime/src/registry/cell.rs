@@ -50,8 +50,9 @@ impl<H: ?Sized> Writer for Slot<H> {
         self.clone()
     }
 
+    /// Returns all bits, or none without hooks.
     fn filter_bits(&self) -> u64 {
-        u64::MAX
+        if self.is_empty() { 0 } else { u64::MAX }
     }
 }
 

@@ -1,0 +1,137 @@
+//! Declared events: their names and schemas in, warnings about names that are probably mistakes out.
+
+use std::sync::{Arc, TryLockError};
+
+use hooks_core::__private::drop_catching_panic;
+
+use super::names::EventNameWarning;
+use super::registry::{HookRegistry, HookRegistryInner};
+use super::schema::EventSchema;
+use super::table::EventTable;
+use crate::lock::lock;
+
+impl HookRegistry {
+    /// Declares events, in addition to the standard events and to those that were declared earlier.
+    ///
+    /// An event needs no declaration: hooks for undeclared events are registered and run. But once
+    /// events are declared, a hook for an undeclared event causes a
+    /// [warning](Self::event_name_warnings), and so does the emission of an undeclared event that
+    /// has no hooks. A declared event causes no warning.
+    ///
+    /// ```
+    /// use hooks_runtime::events::EventNameProblem;
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// hooks.declare_events(["deploy:start", "deploy:done"]);
+    ///
+    /// let hook = |_: Event<'_>| HookResult::proceed();
+    /// hooks.register("deploy:strat", hook, RegisterOptions::new());
+    ///
+    /// let warnings = hooks.event_name_warnings();
+    /// assert_eq!(warnings[0].problem, EventNameProblem::Undeclared);
+    /// assert_eq!(warnings[0].similar.as_deref(), Some("deploy:start"));
+    /// ```
+    pub fn declare_events<I>(&self, events: I)
+    where
+        I: IntoIterator<Item: Into<Arc<str>>>,
+    {
+        // The caller's iterator may use the registry: it runs before the lock is taken.
+        let events: Vec<Arc<str>> = events.into_iter().map(Into::into).collect();
+        let table = self.inner.table.load();
+        let warnings = lock(&self.inner.names).declare(events.into_iter(), &table);
+        drop_catching_panic(table);
+        for warning in warnings {
+            log(&warning);
+        }
+    }
+
+    /// Declares an event and the fields in its data, like [`declare_events`](Self::declare_events)
+    /// declares its name. Replaces an earlier schema of the event.
+    ///
+    /// The data of each emission are compared with the schema, together with the default fields:
+    /// before the first hook, and after the changes by hooks, unless the event is denied. A mismatch
+    /// is the error [`EmitError::Schema`], or a warning in the log if the schema is
+    /// [`warn_only`](EventSchema::warn_only).
+    ///
+    /// ```
+    /// use hooks_runtime::events::{EventField, EventSchema};
+    /// use hooks_runtime::HookRegistry;
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let hooks = HookRegistry::new();
+    /// hooks.declare(EventSchema::new("deploy:start").field(EventField::string("target")));
+    ///
+    /// assert!(hooks.emit("deploy:start", json!({"target": "staging"})).await.is_ok());
+    /// let error = hooks.emit("deploy:start", json!({"tagret": "staging"})).await.unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the data of event `deploy:start` do not match its schema: field `target` is missing",
+    /// );
+    /// # });
+    /// ```
+    pub fn declare(&self, schema: EventSchema) {
+        let event = Arc::clone(&schema.name);
+        self.inner.table.update(|table| table.declare(schema));
+        self.declare_events([event]);
+    }
+
+    /// Returns the schemas of the declared events, sorted by name. An event that is declared by
+    /// its name only has no schema.
+    pub fn schemas(&self) -> Vec<Arc<EventSchema>> {
+        self.inner.table.load().schemas()
+    }
+
+    /// Returns warnings about names of events that are probably mistakes: of hooks that may never
+    /// run, and of emissions that may miss their hooks. Sorted by name.
+    ///
+    /// Each warning was also logged with `tracing`, at the level `WARN` and once for its name, when
+    /// the first hook was registered for the name, or at the first emission that found no hooks. The
+    /// list has the warnings that apply at the moment. See
+    /// [`EventNameProblem`](super::EventNameProblem) for the checks, and
+    /// [`declare_events`](Self::declare_events) to make them stricter.
+    ///
+    /// The checks cost emissions with hooks nothing, and are therefore incomplete: an event that
+    /// was only emitted while it had hooks is not known. Emissions without hooks are checked until
+    /// names with the same hash (one of 64) occur 32 times in succession without a new name. After
+    /// 1024 names, the registry checks no more names.
+    pub fn event_name_warnings(&self) -> Vec<EventNameWarning> {
+        let table = self.inner.table.load();
+        let warnings = lock(&self.inner.names).warnings(&table);
+        drop_catching_panic(table);
+        warnings
+    }
+}
+
+impl HookRegistryInner {
+    pub(super) fn check_registration(&self, event: &Arc<str>) {
+        let warning = lock(&self.names).on_registration(event);
+        if let Some(warning) = warning {
+            log(&warning);
+        }
+    }
+
+    /// Checks the name of an emission that found no hooks in this table. Waits for no other thread:
+    /// if one holds a lock, a later emission is checked.
+    #[cold]
+    pub(super) fn check_emission(&self, event: &str, table: &EventTable) {
+        let mut names = match self.names.try_lock() {
+            Ok(names) => names,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let checked = names.on_emission(event, table);
+        drop(names);
+        if let Some(warning) = checked.warning {
+            log(&warning);
+        }
+        if checked.settled != 0 {
+            self.table.try_update(|table| table.settle(checked.settled));
+        }
+    }
+}
+
+fn log(warning: &EventNameWarning) {
+    tracing::warn!(target: "hooks_runtime", event = &*warning.event, "{warning}");
+}
