@@ -28,6 +28,9 @@ pub(crate) enum Join {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
+    /// `true` if `time` precedes a simple command: some shells run a program of this name, which
+    /// changes nothing in the shell.
+    pub(crate) is_timed: bool,
 }
 
 /// A command. Commands that differ only in their positions are equal.

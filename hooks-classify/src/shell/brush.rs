@@ -139,12 +139,21 @@ impl BrushLowering<'_> {
     }
 
     fn pipeline(&self, pipeline: &ast::Pipeline) -> Pipeline {
+        let commands: Vec<Command> = pipeline
+            .seq
+            .iter()
+            .map(|command| self.command(command))
+            .collect();
+        let is_simple = matches!(
+            commands.first(),
+            Some(Command {
+                kind: CommandKind::Simple { .. },
+                ..
+            })
+        );
         Pipeline {
-            commands: pipeline
-                .seq
-                .iter()
-                .map(|command| self.command(command))
-                .collect(),
+            commands,
+            is_timed: pipeline.timed.is_some() && is_simple,
         }
     }
 
@@ -248,6 +257,7 @@ impl BrushLowering<'_> {
                 items: vec![AndOr {
                     first: Pipeline {
                         commands: vec![self.command(&process.body)],
+                        is_timed: false,
                     },
                     rest: Vec::new(),
                     background: true,

@@ -164,6 +164,7 @@ impl TreeLowering<'_> {
                         - (children(node).iter().filter(|n| n.is_named()).count() - 1);
                     let mut own = Pipeline {
                         commands: last.commands.drain(..at).collect(),
+                        is_timed: false,
                     };
                     self.add_redirects(inner, &mut own)?;
                     own.commands.append(&mut last.commands);
@@ -263,6 +264,7 @@ impl TreeLowering<'_> {
             if words.len() > 1 && raw(&words[0]) == Some("-p") {
                 words.remove(0);
             }
+            pipeline.is_timed = true;
         }
     }
 
@@ -278,6 +280,7 @@ impl TreeLowering<'_> {
                     redirects: Vec::new(),
                     span: span(node),
                 }],
+                is_timed: false,
             },
         };
         self.add_redirects(node, &mut pipeline)?;

@@ -12,6 +12,7 @@ use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::possible_options::{PossibleOptions, is_option};
 use crate::model::program_name::SYSTEM_FOLDERS;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
@@ -55,9 +56,13 @@ impl Interpreter<'_> {
                 self.add_printed_path(arg);
             }
         }
-        // In zsh, `-` before a command only changes its `$0`.
-        if name.text.is_empty() || (name.text == "-" && args.len() > 1) {
+        if name.text.is_empty() {
             return self.run_rest(&args, input);
+        }
+        // In zsh, `-` before a command only changes its `$0`.
+        if name.text == "-" && args.len() > 1 {
+            let may_not_run = self.cursor.shells.intersects(Shells::OTHER_THAN_ZSH);
+            return self.run_or_not(may_not_run, |inner| inner.run_rest(&args, input));
         }
         // In zsh, `=NAME` is the path of the program.
         if let Some(program) = name.text.strip_prefix('=')
@@ -131,7 +136,11 @@ impl Interpreter<'_> {
         if let Some(output) = self.run_builtin(&text, &args, whole, input) {
             return output;
         }
-        self.run_program_by_name(&text, &args, whole, input)
+        let is_modifier = Builtin::named(&text) == Some(Builtin::PrecommandModifier);
+        let may_not_run = is_modifier && self.cursor.shells.intersects(Shells::OTHER_THAN_ZSH);
+        self.run_or_not(may_not_run, |inner| {
+            inner.run_program_by_name(&text, &args, whole, input)
+        })
     }
 
     /// Runs every program that matches a pattern used as a name.

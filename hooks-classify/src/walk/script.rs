@@ -8,6 +8,7 @@ use crate::model::io::{Input, Output};
 use crate::model::script::{
     AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
 };
+use crate::model::shells::Shells;
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -23,13 +24,11 @@ impl Interpreter<'_> {
         let rest = stdin_after_reader(input);
         for (at, item) in script.items.iter().enumerate() {
             let input = if at == 0 { input } else { &rest };
+            let before = item.background.then(|| self.shell.environment.clone());
             let may_not_run = self.shell.environment.may_have_ended;
-            let before = (item.background || may_not_run).then(|| self.shell.environment.clone());
-            let output = self.run_and_or(item, input);
-            match before {
-                Some(before) if item.background => self.shell.exit_subshell(before),
-                Some(before) => self.shell.environment.join(&before),
-                None => {}
+            let output = self.run_or_not(may_not_run, |inner| inner.run_and_or(item, input));
+            if let Some(before) = before {
+                self.shell.exit_subshell(before);
             }
             all = all.zip(output).map(|(all, more)| all + &more);
         }
@@ -68,8 +67,26 @@ impl Interpreter<'_> {
 
     fn run_pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-        let output = self.run_pipeline_commands(pipeline, input);
+        let may_run_elsewhere =
+            pipeline.is_timed && self.cursor.shells.intersects(Shells::WITHOUT_TIME);
+        let run = |inner: &mut Self| inner.run_pipeline_commands(pipeline, input);
+        let output = self.run_or_not(may_run_elsewhere, run);
         self.shell.paths_in_pipeline.extend(outer_paths);
+        output
+    }
+
+    /// Runs a part that, if `may_not_run`, changes nothing in some shells.
+    pub(super) fn run_or_not(
+        &mut self,
+        may_not_run: bool,
+        run: impl FnOnce(&mut Self) -> Output,
+    ) -> Output {
+        if !may_not_run {
+            return run(self);
+        }
+        let without = self.shell.environment.clone();
+        let output = run(self);
+        self.shell.environment.join(&without);
         output
     }
 
