@@ -10,6 +10,7 @@ use std::task::Poll;
 
 use async_lock::{Mutex, MutexGuard};
 
+use crate::reentrancy::HookReentrancyError;
 use crate::typed::slot_def::CallStateful;
 
 /// A hook whose `call_mut` takes `&mut self`.
@@ -134,27 +135,6 @@ impl<T: fmt::Debug> fmt::Debug for Stateful<T> {
         shape.finish()
     }
 }
-
-/// A stateful hook was called from inside its own call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HookReentrancyError {
-    /// The method that declares the slot.
-    pub slot: &'static str,
-    /// The type of the hook's state.
-    pub hook_type: &'static str,
-}
-
-impl fmt::Display for HookReentrancyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "stateful hook `{}` of slot `{}` was called from inside its own call; override `on_reentrancy` to answer such calls",
-            self.hook_type, self.slot
-        )
-    }
-}
-
-impl std::error::Error for HookReentrancyError {}
 
 /// The stateful hooks that this thread is polling, innermost last.
 mod running {

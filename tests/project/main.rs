@@ -4,6 +4,7 @@
 mod book;
 mod editor;
 mod names;
+mod rings;
 mod specification;
 mod times;
 mod words;

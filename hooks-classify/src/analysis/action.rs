@@ -3,7 +3,7 @@
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::{FileContents, Value};
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
@@ -12,6 +12,7 @@ use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
+use crate::model::value::Value;
 use crate::options::call::Call;
 
 /// One action of an [`Analysis`](super::Analysis).

@@ -10,13 +10,14 @@ mod context;
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::{FileContents, Value};
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::model::value::Value;
 use crate::options::call::Call;
 
 pub(crate) use action::{Action, ChildShell, FileList, NestedActions, OutputAction, PathSource};

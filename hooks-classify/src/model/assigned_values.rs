@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::environment::Value;
 use super::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
+use super::value::Value;
 
 /// Values that a text assigns to each variable, on all paths and in all of its shells. Copies share
 /// them.

@@ -22,4 +22,5 @@ pub(crate) mod sql_dialect;
 pub(crate) mod terminal_input;
 pub(crate) mod trace;
 pub(crate) mod unseen_code;
+pub(crate) mod value;
 pub(crate) mod variable_name;

@@ -3,8 +3,8 @@
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::Value;
 use crate::model::io::Input;
+use crate::model::value::Value;
 use crate::options::call::Call;
 use crate::tables::matches;
 

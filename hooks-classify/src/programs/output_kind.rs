@@ -1,9 +1,10 @@
 //! Kinds of output: the words of a command whose output is unknown in, the kind of the output out.
 
 use crate::model::arg::Arg;
-use crate::model::environment::{Environment, is_numeric};
+use crate::model::environment::Environment;
 use crate::model::io::OutputKind;
 use crate::model::program_name::without_system_folder;
+use crate::model::value::is_numeric;
 
 /// Returns `true` if a command prints its words and nothing else, not even errors.
 pub(crate) fn prints_only_words(command: &str) -> bool {

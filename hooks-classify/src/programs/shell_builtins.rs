@@ -5,10 +5,10 @@ use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::effect::Effect;
-use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::shells::Shells;
 use crate::model::span::Span;
+use crate::model::value::Value;
 use crate::model::variable_name::is_variable_name;
 use crate::options::call::Call;
 

@@ -1,9 +1,9 @@
 //! Builtins of the shell: a builtin with its words in, its effects and its output out.
 
 use super::cursor::SpanMap;
-use super::fixpoint::Trap;
 use super::interpreter::Interpreter;
 use super::run::TOO_MUCH;
+use super::state::Trap;
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;

@@ -8,12 +8,12 @@ use super::functions::is_shell_hook;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, possible_address};
 use crate::model::io::{Input, Output};
 use crate::model::possible_path::PossiblePath;
 use crate::model::script::{CommandKind, ShellScript, ShellWord};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
+use crate::model::value::{Value, possible_address};
 use crate::model::variable_name::is_variable_name;
 
 /// Variables with what a pattern of `[[ … =~ … ]]` matched.

@@ -7,11 +7,11 @@
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
-use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::script::{ShellWord, WordPiece};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
+use crate::model::value::Value;
 use crate::model::variable_name::{is_variable_name, split_assignment};
 use crate::options::call::Call;
 use crate::programs::builtins::{Builtin, Declaration};

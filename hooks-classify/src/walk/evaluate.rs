@@ -8,10 +8,11 @@
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{INTEGER_VARIABLES, Value};
+use crate::model::environment::INTEGER_VARIABLES;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::model::value::Value;
 
 impl Interpreter<'_> {
     /// Evaluates an expression.

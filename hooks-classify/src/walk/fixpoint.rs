@@ -8,21 +8,13 @@
 use super::braces::OTHER_BRACES;
 use super::interpreter::Interpreter;
 use super::recorder::Recorder;
-use crate::model::arg::Arg;
-use crate::model::environment::{Environment, Value};
+use super::state::Trap;
 use crate::model::io::Input;
 use crate::model::trace::Trace;
+use crate::model::value::Value;
 
 /// Limit of rounds; each of them adds a variable, or a word that may be an option.
 const MAX_ROUNDS: usize = 8;
-
-/// A trap: it may run whenever the text runs.
-#[derive(Clone, Debug)]
-pub(crate) struct Trap {
-    pub(crate) action: Arg,
-    /// Environment in which it was set.
-    pub(crate) environment: Environment,
-}
 
 impl Interpreter<'_> {
     /// Interprets a whole command and returns its effects.

@@ -5,11 +5,11 @@ use super::interpreter::Interpreter;
 use super::state::Binding;
 use crate::model::arg::{Arg, UNKNOWN, may_compute};
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, is_numeric, possible_address};
 use crate::model::possible_path::PossiblePath;
 use crate::model::script::{DefaultWord, ParameterOperator, ShellWord, WordPiece};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
+use crate::model::value::{Value, is_numeric, possible_address};
 use crate::model::variable_name::is_numeric_parameter;
 
 impl Interpreter<'_> {

@@ -7,11 +7,12 @@ use crate::analysis::{
 use crate::languages;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
-use crate::model::environment::{FileContents, Value};
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
 use crate::model::sql_dialect::SqlDialect;
+use crate::model::value::Value;
 use crate::tables::matches;
 
 impl Interpreter<'_> {

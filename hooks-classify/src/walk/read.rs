@@ -4,11 +4,11 @@
 use super::interpreter::Interpreter;
 use super::paths::DESCRIPTORS;
 use crate::model::arg::Arg;
-use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::model::value::Value;
 use crate::model::variable_name::is_variable_name;
 use crate::programs::builtins::Builtin;
 use crate::programs::call::analyze_option_values;

@@ -4,12 +4,20 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::fixpoint::Trap;
 use crate::model::arg::Arg;
-use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES, Value, is_numeric};
+use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES};
 use crate::model::io::OutputKind;
 use crate::model::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
+use crate::model::value::{Value, is_numeric};
 use crate::model::variable_name::is_numeric_parameter;
+
+/// A trap: it may run whenever the text runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Trap {
+    pub(crate) action: Arg,
+    /// Environment in which it was set.
+    pub(crate) environment: Environment,
+}
 
 /// State of a shell.
 #[derive(Debug)]

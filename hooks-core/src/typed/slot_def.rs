@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use crate::bounds::{HookObject, MaybeSend, SlotOutput};
 use crate::future::{Either, Lazy, Never};
 use crate::hook_future::HookFuture;
+use crate::reentrancy::HookReentrancyError;
 use crate::typed::accumulator::Handover;
 
 /// Output of a slot for which a function under `#[impl_hook]` may omit the return type.
@@ -246,7 +247,7 @@ pub trait CallStateful<State, Owned>: SlotDef {
 }
 
 /// The `on_reentrancy` of a stateful hook of the slot `S`.
-pub type OnReentry<S> = fn(crate::HookReentrancyError) -> <S as SlotDef>::Out;
+pub type OnReentry<S> = fn(HookReentrancyError) -> <S as SlotDef>::Out;
 
 /// A slot whose hook may be a method of a `T`, which implements the declaring trait (`AppHooks`).
 /// `#[hooks]` implements it for `dyn SlotTrait` and every `T: AppHooks`.

@@ -23,6 +23,7 @@ pub mod http;
 pub mod openai;
 pub mod sse;
 
+mod adapter;
 mod config;
 mod limits;
 mod protocol;

@@ -84,7 +84,7 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     fn insert_with(
         &self,
         hook: &str,
-        insert: impl FnOnce(&mut Slot<H>) -> Result<Limited, Refused<Entry<Arc<H>>>>,
+        insert: impl FnOnce(&mut Slot<H>) -> Result<LimitedInsertion, Refused<Entry<Arc<H>>>>,
     ) -> Result<Registration, RegistrationError> {
         let state = &self.state;
         let inserted = state.hooks.update(insert);
@@ -175,7 +175,7 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
 }
 
 /// A new registration, and the number of failures that disables its hook.
-type Limited = (Inserted, Option<NonZeroU32>);
+type LimitedInsertion = (Inserted, Option<NonZeroU32>);
 
 impl<H: ?Sized> SlotState<H> {
     /// Ends the count of a hook that was removed. Returns `true`.

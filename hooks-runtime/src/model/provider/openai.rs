@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::adapter::adapter;
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
 use super::limits::{Calls, ResponseLimits};
-use super::protocol::{Protocol, Reader, adapter};
+use super::protocol::{Protocol, Reader};
 use super::response::{WireError, json as read_json};
 use super::sse::SseEvent;
 use crate::model::adapter::FinishReason;
