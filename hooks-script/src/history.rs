@@ -25,7 +25,7 @@ pub use self::summary::{Histogram, RunGroup};
 pub use self::text::mask;
 
 use self::summary::Summary;
-use crate::store::{StoreError, at_microsecond};
+use crate::store::{StoreError, to_the_microsecond};
 
 /// Default maximum number of characters of a hook's own text.
 const MAX_TEXT_CHARS: usize = 1000;
@@ -272,11 +272,6 @@ impl RunHistory {
             .unwrap_or_else(PoisonError::into_inner)
             .groups()
     }
-}
-
-/// Rounds a time to the precision with which every backend stores and compares times.
-fn to_the_microsecond(time: Timestamp) -> Timestamp {
-    at_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 #[cfg(feature = "sqlite")]

@@ -23,6 +23,11 @@ pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error
     Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
 }
 
+/// Rounds a time to the precision with which every backend stores and compares times.
+pub(crate) fn to_the_microsecond(time: Timestamp) -> Timestamp {
+    at_microsecond(time.as_microsecond()).unwrap_or(time)
+}
+
 /// Error returned when a store fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -13,8 +13,8 @@ const CRATES: [(&str, &[usize]); 6] = [
     ("hooks-macros", &[]),
     ("hooks-runtime", &[]),
     ("hooks-classify", &[]),
-    ("hooks-script", &[2, 2, 3, 22]),
-    ("hooks-guard", &[2, 4, 9, 11, 31]),
+    ("hooks-script", &[3, 22]),
+    ("hooks-guard", &[4, 9, 11, 31]),
 ];
 
 /// A part of a source.

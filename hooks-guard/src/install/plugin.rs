@@ -7,12 +7,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::error::InstallError;
 use super::file::Settings;
 use super::plan::{HookCall, arguments};
-use super::script;
+use super::script::{self, hash};
 use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT, PluginHost};
 
 /// The function of all plugins that calls the binary. If that fails, it returns a refusal.
@@ -82,9 +80,4 @@ pub(super) fn check(settings: &Settings) -> Result<(), InstallError> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Returns the SHA-256 of a text, in hexadecimal.
-pub(super) fn hash(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
 }

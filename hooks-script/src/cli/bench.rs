@@ -33,24 +33,6 @@ pub(super) struct BenchArgs {
     json: bool,
 }
 
-/// Measurements of one hook.
-#[derive(serde::Serialize)]
-pub(super) struct BenchTimes {
-    pub(super) runs: u32,
-    /// Outcome of the first run. Failed runs are timed too, because limits take time.
-    pub(super) outcome: &'static str,
-    pub(super) register_us: u128,
-    pub(super) first_us: u128,
-    pub(super) median_us: f64,
-    pub(super) slowest_of_100_us: f64,
-    /// Includes the transfer to the worker and back.
-    pub(super) median_with_wait_us: f64,
-    pub(super) fuel: u64,
-    pub(super) fuel_limit: u64,
-    pub(super) memory_bytes: usize,
-    pub(super) snapshot_bytes: usize,
-}
-
 impl BenchArgs {
     pub(super) fn run(self) -> Result<u8, CommandError> {
         let (stage, message, data, fields, keys) = match &self.context {
@@ -110,7 +92,7 @@ impl BenchArgs {
             }
             inside.sort();
             whole.sort();
-            let times = BenchTimes {
+            let times = show::BenchTimes {
                 runs: self.runs.get(),
                 outcome: super::outcome_name(&first.result, stage),
                 register_us,

@@ -12,7 +12,6 @@ use hooks_script::{
 };
 use serde::Serialize;
 
-use super::bench::BenchTimes;
 use super::outcome_name;
 
 #[derive(Serialize, Default)]
@@ -273,6 +272,24 @@ pub(super) fn grouped(number: impl Into<u128>) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// Measurements of one hook.
+#[derive(Serialize)]
+pub(super) struct BenchTimes {
+    pub(super) runs: u32,
+    /// Outcome of the first run. Failed runs are timed too, because limits take time.
+    pub(super) outcome: &'static str,
+    pub(super) register_us: u128,
+    pub(super) first_us: u128,
+    pub(super) median_us: f64,
+    pub(super) slowest_of_100_us: f64,
+    /// Includes the transfer to the worker and back.
+    pub(super) median_with_wait_us: f64,
+    pub(super) fuel: u64,
+    pub(super) fuel_limit: u64,
+    pub(super) memory_bytes: usize,
+    pub(super) snapshot_bytes: usize,
 }
 
 pub(super) fn times(

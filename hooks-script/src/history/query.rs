@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::record::{OutcomeKind, RunRecord};
-use super::to_the_microsecond;
+use crate::store::to_the_microsecond;
 
 /// Maximum number of records of a page.
 const MAX_PAGE: usize = 1000;
