@@ -33,6 +33,8 @@ const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
+const EXTENDS: OwnTool = Asks("starts or stops an extension of the agent");
+const STARTS_SESSIONS: OwnTool = Asks("starts or directs other sessions of the agent");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
 /// The tools of an agent by what the guard does.
@@ -420,6 +422,30 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Goose,
+        &[
+            (
+                Nothing,
+                &[
+                    "apps__list_apps",
+                    "extensionmanager__list_resources",
+                    "extensionmanager__read_resource",
+                    "extensionmanager__search_available_extensions",
+                    "load",
+                    "load_skill",
+                ],
+            ),
+            (Agents, &["delegate"]),
+            // The source is a file or an address.
+            (Fetches, &["read_image"]),
+            (EXTENDS, &["extensionmanager__manage_extensions"]),
+            (
+                MAKES_FILES,
+                &["apps__create_app", "apps__delete_app", "apps__iterate_app"],
+            ),
+        ],
+    ),
+    (
         Agent::Cline,
         &[
             (
@@ -456,6 +482,50 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                 ],
             ),
             (Fetches, &["fetch_web_content"]),
+        ],
+    ),
+    (
+        Agent::KiloCode,
+        &[
+            (
+                Nothing,
+                &[
+                    "agent_manager_models",
+                    // Its command, if it starts one, is classified.
+                    "background_process",
+                    "board_post",
+                    "board_read",
+                    "cancel_wakeup",
+                    "chart",
+                    "compact",
+                    "cron_delete",
+                    "cron_list",
+                    // Its calls of other tools reach the hook.
+                    "execute",
+                    "get_context_info",
+                    "goal",
+                    "goal_report",
+                    "kilo_local_recall",
+                    "kilo_memory_recall",
+                    "link_pr",
+                    "lsp",
+                    "open_plan",
+                    "plan_exit",
+                    "question",
+                    "skill",
+                    "suggest",
+                    "todowrite",
+                    "websearch",
+                ],
+            ),
+            (Agents, &["task"]),
+            (Fetches, &["browser_open", "webfetch"]),
+            (LATER, &["cron_create", "schedule_wakeup"]),
+            (SENDS, &["notify_user", "send_file"]),
+            (RUNS_CODE, &["notebook_execute"]),
+            (STARTS_SESSIONS, &["agent_manager"]),
+            (REMEMBERS, &["kilo_memory_save"]),
+            (MAKES_FILES, &["generate_image", "repo_clone"]),
         ],
     ),
 ];
