@@ -254,7 +254,7 @@ if (scenario.guard !== 'none') {
   if (scenario.decisions) outcome.decisions = run(GUARD, ['audit', 'list', '--json', '--limit', '100000'], { env }).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
-    outcome.doctor = run(INSTALLED, ['doctor'], { env }).text;
+    outcome.doctor = run(INSTALLED, ['doctor'], { cwd: PROJECT, env }).text;
   }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';

@@ -199,6 +199,33 @@ const PLACES = {
     edited: false,
     calls: 100,
   },
+  kilo: {
+    plan: ['--agent', 'plan', '--auto'],
+    resume: ['--continue'],
+    agent: { tool: 'task', arguments: task('general') },
+    slash: {
+      flags: ['--command', 'tidy'],
+      prompt: 'x',
+      files: { '.config/kilo/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    },
+    plugin: { flags: [], files: { '.config/kilo/plugins/other.js': OPENCODE_PLUGIN } },
+    edited: false,
+    calls: 100,
+  },
+  goose: {
+    resume: ['--resume'],
+    agent: { tool: 'delegate', arguments: { instructions: TASK } },
+    plugin: {
+      flags: [],
+      files: {
+        '.agents/plugins/other/plugin.json': json({ name: 'other', version: '1.0.0' }),
+        '.agents/plugins/other/hooks/hooks.json': json({
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: OTHER_HOOK }] }] },
+        }),
+      },
+    },
+    calls: 100,
+  },
 };
 
 const everyone = Object.keys(PLACES);

@@ -37,6 +37,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         ("edit", ToolKind::UPDATES),
         ("tree", ToolKind::Lists),
         ("analyze", ToolKind::Searches),
+        ("summarize__summarize", ToolKind::Reads),
         // Of earlier versions.
         ("developer__shell", ToolKind::Shell),
         ("developer__write", ToolKind::CREATES),
