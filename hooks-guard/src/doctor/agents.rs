@@ -569,6 +569,7 @@ fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         let folders = around.workspace.iter().map(PathBuf::as_path);
         let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
         checks.extend(goose_settings(around));
+        checks.extend(goose_variable(around));
         checks.extend(
             folders
                 .into_iter()
@@ -658,10 +659,25 @@ fn goose_plugin(folder: &Path, around: &DoctorContext<'_>) -> Option<Check> {
     Some(failed_check(Agent::Goose, what, remedy))
 }
 
+/// Returns the directory of the user's plugin for Goose.
+fn goose_user_plugin(around: &DoctorContext<'_>) -> Option<String> {
+    let file = around.homes.settings(Agent::Goose, &SettingsScope::User);
+    Some(file.parent()?.parent()?.to_string_lossy().into_owned())
+}
+
+/// Checks the variable that replaces the list of plugins in Goose's settings.
+fn goose_variable(around: &DoctorContext<'_>) -> Option<Check> {
+    const NAME: &str = "PLUGINS";
+    let plugin = goose_user_plugin(around)?;
+    let (_, value) = around.variables.iter().find(|(name, _)| name == NAME)?;
+    let what = format!("the variable `{NAME}` is `{value}`, so Goose does not call the hook");
+    let disables = value.contains(&plugin) && value.contains("false");
+    disables.then(|| failed_check(Agent::Goose, what, "unset `PLUGINS`"))
+}
+
 /// Checks the user's settings of Goose, in which plugins can be disabled by their path.
 fn goose_settings(around: &DoctorContext<'_>) -> Option<Check> {
-    let plugin = around.homes.settings(Agent::Goose, &SettingsScope::User);
-    let plugin = plugin.parent()?.parent()?.to_string_lossy().into_owned();
+    let plugin = goose_user_plugin(around)?;
     let file = around.homes.sign(Agent::Goose).join("config.yaml");
     let SettingsText::Text(text) = read(&file) else {
         return None;

@@ -76,7 +76,6 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
                 keys: &["disabledPlugins"],
                 off: OffValue::NamesHook,
             }],
-            variables: &["PLUGINS"],
             ..HookSwitches::NONE
         },
     },
