@@ -67,6 +67,12 @@ const IN_PACKAGE = {
     const text = textFrom(file, '("webfetch",', 400_000).slice(0, 800_000);
     return found(text, /[=,]\w+\("([a-z_]{3,30})",\w+\.(?:gen|succeed)\(/g).filter((name) => name !== 'invalid');
   },
+  // The names stand before the code of each tool, for two of the functions that make one.
+  kilo: (file) => {
+    const text = textFrom(file, 'file:"kilocode/tool/background-process.ts"', 3_000_000).slice(0, 12_000_000);
+    const named = /(?<![\w$])[\w$]+(?:\.define)?\("([a-z]+(?:_[a-z]+)*)",[\w$]+\.(?:gen|succeed)\(/g;
+    return found(text, named).filter((name) => name !== 'invalid');
+  },
   droid(file) {
     const text = textFrom(file, '{["LS"]:"LS"', 20_000_000);
     const table = /\{\["LS"\]:"LS",[^}]*\}/.exec(text)[0];
