@@ -88,7 +88,7 @@ const IN_PACKAGE = {
 /** Runs a scenario of the lab; returns the tools that the client offers to its model, and its version. */
 function offered(client, flags) {
   const args = [join(LAB, 'lab.mjs'), '--offered', client.id, ...(flags ?? [])];
-  const run = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 300_000 });
+  const run = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 600_000 });
   if (run.status !== 0) throw new Error(`${client.id}: ${run.stdout}${run.stderr}`);
   return JSON.parse(run.stdout);
 }
@@ -109,7 +109,7 @@ for (const client of clients) {
   const modules = join(folder, client.id, 'node_modules');
   const program = join(folder, client.id, client.program.at(-1));
   const published = IN_PACKAGE[client.id]?.(program, modules) ?? [];
-  const shown = offered(client).filter((name) => !/note/.test(name));
+  const shown = offered(client, ['--slow', '3']).filter((name) => !/note/.test(name));
   const list = {
     version: client.packages[0].split('@').at(-1),
     source: published.length > 0 ? 'package and requests' : 'requests',
