@@ -517,8 +517,6 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "compact",
                     "cron_delete",
                     "cron_list",
-                    // Its calls of other tools reach the hook.
-                    "execute",
                     "get_context_info",
                     "goal",
                     "goal_report",
