@@ -5,7 +5,7 @@
 //   clients    clients that it applies to
 //   script     returns the tool calls that the model requests; the argument has the client's own tools
 //   expect     expectations, one line of the report each
-//   quick      true if `--quick` runs it, or a list of the clients for which `--quick` does
+//   quick      true if `--quick` runs it (without the slow clients), or a list of the clients for which `--quick` does
 // and, if it differs from the default in `scenario` below:
 //   flags      flags of the client; default: flags with which the client itself refuses nothing
 //   prompt     prompt of the user
@@ -1007,12 +1007,14 @@ export function scenario(check, client, guard) {
   };
 }
 
+const isSlow = (id) => clients.find((client) => client.id === id).isSlow;
+
 /** Returns the pairs of check and client that the options select. */
 export function selected({ only, quick, ids }) {
   const wanted = (check, id) =>
     (!only || only.split(',').includes(check.name)) &&
     (ids.length === 0 || ids.includes(id)) &&
-    (!quick || check.quick === true || check.quick?.includes?.(id));
+    (!quick || (check.quick === true && !isSlow(id)) || check.quick?.includes?.(id));
   return checks.flatMap((check) =>
     check.clients
       .filter((id) => wanted(check, id))

@@ -18,6 +18,7 @@
 //              `notes` (notes.mjs)
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
+//   isSlow     true if its start takes long: `quick: true` of a check leaves it out, a list of clients does not
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
@@ -492,6 +493,7 @@ const kilo = {
   },
   terminal: (flags) => flags,
   headless: (flags, prompt) => ['run', ...flags, prompt],
+  isSlow: true,
   free: ['--auto'],
   tools: {
     shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
