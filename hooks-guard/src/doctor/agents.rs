@@ -678,10 +678,14 @@ fn goose_variable(around: &DoctorContext<'_>) -> Option<Check> {
 /// Checks the user's settings of Goose, in which plugins can be disabled by their path.
 fn goose_settings(around: &DoctorContext<'_>) -> Option<Check> {
     let plugin = goose_user_plugin(around)?;
-    let file = around.homes.sign(Agent::Goose).join("config.yaml");
-    let SettingsText::Text(text) = read(&file) else {
-        return None;
-    };
+    // With `GOOSE_PATH_ROOT`, the file is in another directory below it.
+    let root = Path::new(&plugin).ancestors().nth(3)?;
+    let places = [around.homes.sign(Agent::Goose), root.join("config")];
+    let files = places.into_iter().map(|place| place.join("config.yaml"));
+    let (file, text) = files.into_iter().find_map(|file| match read(&file) {
+        SettingsText::Text(text) => Some((file, text)),
+        _ => None,
+    })?;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_off = |line: &str| line.replace(' ', "").contains("enabled:false");
     let mut pairs = lines.iter().zip(lines.iter().skip(1).chain([&""]));
