@@ -681,8 +681,8 @@ fn goose_settings(around: &DoctorContext<'_>) -> Option<Check> {
     // With `GOOSE_PATH_ROOT`, the file is in another directory below it.
     let root = Path::new(&plugin).ancestors().nth(3)?;
     let places = [around.homes.sign(Agent::Goose), root.join("config")];
-    let files = places.into_iter().map(|place| place.join("config.yaml"));
-    let (file, text) = files.into_iter().find_map(|file| match read(&file) {
+    let mut files = places.into_iter().map(|place| place.join("config.yaml"));
+    let (file, text) = files.find_map(|file| match read(&file) {
         SettingsText::Text(text) => Some((file, text)),
         _ => None,
     })?;
