@@ -47,7 +47,7 @@ pub(crate) const KILO_CODE: AgentDescription = AgentDescription {
     has_failure_event: false,
     reports_denied_calls: false,
     unattended: &[],
-    denies_unknown_events: true,
+    denies_unknown_events: false,
     types_into_programs: None,
     shells: USERS_SHELLS,
     runs_in_hook_directory: false,
