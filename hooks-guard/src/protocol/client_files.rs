@@ -420,12 +420,13 @@ pub const CLIENTS: &[AgentClient] = &[
         files: &[
             both(".kilo/"),
             both(".kilocode/"),
-            project(".opencode/"),
             project("kilo.json"),
             project("kilo.jsonc"),
             project("opencode.json"),
             project("opencode.jsonc"),
             user(".config/kilo/").seen(Source::Run("7.7.9")),
+            machine("/etc/kilo/"),
+            machine("/Library/Application Support/kilo/"),
         ],
     },
 ];

@@ -163,7 +163,7 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("kilo-code/tool.execute.before.notes_create_note", Asks(AMBIGUOUS_NOTE)),
     ("kilo-code/tool.execute.before.notes_create_note.throws", Asks(AMBIGUOUS_NOTE)),
     ("kilo-code/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
-    ("kilo-code/tool.execute.before.webfetch", Asks(r#"webfetch {"format":"text","url":"https://example.com/"}"#)),
+    ("kilo-code/tool.execute.before.webfetch", Asks(r#"webfetch {"url":"https://example.com/","format":"text"}"#)),
     ("kilo-code/tool.execute.before.write", Asks("write /srv/dev/proj/new.txt")),
     ("kilo-code/tool.execute.before.write.throws", Asks("write /srv/dev/proj/other.txt")),
     ("kimi-code/PostToolUse.Bash", Ran(STATUS, YES)),
