@@ -5,7 +5,7 @@
 //   clients    clients that it applies to
 //   script     returns the tool calls that the model requests; the argument has the client's own tools
 //   expect     expectations, one line of the report each
-//   quick      true if `--quick` runs it, or a list of the clients for which `--quick` does
+//   quick      true if `--quick` runs it (without the slow clients), or a list of the clients for which `--quick` does
 // and, if it differs from the default in `scenario` below:
 //   flags      flags of the client; default: flags with which the client itself refuses nothing
 //   prompt     prompt of the user
@@ -43,7 +43,7 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'kilo', 'goose'];
 /** A hook that changes every shell command. */
 const OTHER_HOOK = {
   '.claude/settings.json': JSON.stringify({
@@ -177,8 +177,8 @@ const failures = [
   failing('missing', 'the guard is missing', ['codex', 'gemini', 'claude']),
   failing('cut-short', 'the guard is killed while it prints', ['codex']),
   failing('output-full', 'the guard cannot print', ['codex', 'gemini']),
-  { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode', 'pi'] },
-  { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode', 'pi'], timeouts: 4 },
+  { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode', 'pi', 'kilo', 'goose'] },
+  { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode', 'pi', 'kilo', 'goose'], timeouts: 4 },
   stillOpen(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
   stillOpen(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
   stillOpen(['cline'], 'late', 'the guard is late', AFTER_TWO_MINUTES),
@@ -375,6 +375,8 @@ const terminals = [
   terminal('gemini', 'Type your message', 'Allow', ['--approval-mode', 'yolo']),
   terminal('copilot', '/ commands', 'Do you want', ['--allow-all-tools']),
   terminal('opencode', 'Ask anything', 'All done'),
+  terminal('kilo', 'Ask anything', 'All done', ['--auto']),
+  terminal('goose', '>', 'All done'),
   terminal('qwen', 'Type your message', 'Allow|apply this', ['--approval-mode', 'yolo']),
   terminal('grok', '❯', 'All done', ['--always-approve']),
   terminal('pi', 'stand-in', 'hooks-guard: allow'),
@@ -814,6 +816,79 @@ const kimi = [
   },
 ];
 
+// Goose.
+
+const DISABLES = JSON.stringify({ disabledPlugins: ['hooks-guard'] });
+const GUARD_OF_GOOSE = `${HOME}/.agents/plugins/hooks-guard`;
+/** Checks of a deletion that runs because Goose does not call the hook; `doctor` reports it. */
+const uncalled = (name, says, more) => ({
+  name,
+  clients: ['goose'],
+  script: (tools) => [tools.shell(DELETE)],
+  doctor: true,
+  ...more,
+  expect: [
+    open(`${says}: a delete runs, by the rules of the client`, buildGone),
+    does(`${says}: \`doctor\` reports it`, doctorSays(/BAD +goose[^\n]*/)),
+  ],
+});
+const goose = [
+  uncalled('disabled-by-project', 'a project disables the plugin', {
+    files: { 'project/.config/goose/settings.json': DISABLES },
+  }),
+  uncalled('disabled-by-local-settings', 'local settings of a project disable the plugin', {
+    files: { 'project/.config/goose/settings.local.json': DISABLES },
+  }),
+  uncalled('disabled-by-user', 'the user disables the plugin', { files: { '.config/goose/settings.json': DISABLES } }),
+  uncalled('disabled-in-config', 'the configuration disables the plugin', {
+    files: ({ files }) => ({
+      '.config/goose/config.yaml': `${files['.config/goose/config.yaml']}plugins:\n  ${GUARD_OF_GOOSE}:\n    enabled: false\n`,
+    }),
+  }),
+  uncalled('plugins-variable', 'a variable disables the plugin', {
+    env: { PLUGINS: JSON.stringify({ [GUARD_OF_GOOSE]: { enabled: false } }) },
+  }),
+  uncalled('plugin-of-the-same-name', 'a project has a plugin of the same name', {
+    files: { 'project/.agents/plugins/hooks-guard/plugin.json': JSON.stringify({ name: 'hooks-guard', version: '1.0.0' }) },
+  }),
+  {
+    name: 'moved-goose-root',
+    clients: ['goose'],
+    env: { GOOSE_PATH_ROOT: `${HOME}/moved` },
+    files: ({ files }) => ({ 'moved/config/config.yaml': files['.config/goose/config.yaml'] }),
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('`GOOSE_PATH_ROOT`: a delete does not run', all(installs, buildStays))],
+  },
+  {
+    name: 'trail',
+    clients: ['goose'],
+    quick: true,
+    script: (tools) => [tools.shell(DELETE), tools.shell('ls /nonexistent')],
+    expect: [
+      does('a call that was denied is no run in the trail', trail(/DENIED by guard +rm -r build/)),
+      does('a command that failed is a run in the trail', trail(/yes +ls \/nonexistent/)),
+    ],
+  },
+];
+
+// Kilo Code.
+
+const kilo = [
+  {
+    name: 'background',
+    clients: ['kilo'],
+    script: () => [{ tool: 'background_process', arguments: { action: 'monitor', command: DELETE, description: 'x' } }],
+    expect: [prevents('the command of a background process does not run', buildStays)],
+  },
+  {
+    name: 'pure',
+    clients: ['kilo'],
+    flags: ['--pure', '--auto'],
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [open('`--pure`: a delete runs, by the rules of the client', buildGone)],
+  },
+];
+
 // Claude Code with hooks over HTTP.
 
 const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
@@ -898,7 +973,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...kilo, ...goose,
   ...overHttp, ...placeChecks,
 ];
 
@@ -932,12 +1007,14 @@ export function scenario(check, client, guard) {
   };
 }
 
+const isSlow = (id) => clients.find((client) => client.id === id).isSlow;
+
 /** Returns the pairs of check and client that the options select. */
 export function selected({ only, quick, ids }) {
   const wanted = (check, id) =>
     (!only || only.split(',').includes(check.name)) &&
     (ids.length === 0 || ids.includes(id)) &&
-    (!quick || check.quick === true || check.quick?.includes?.(id));
+    (!quick || (check.quick === true && !isSlow(id)) || check.quick?.includes?.(id));
   return checks.flatMap((check) =>
     check.clients
       .filter((id) => wanted(check, id))

@@ -18,6 +18,7 @@
 //              `notes` (notes.mjs)
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
+//   isSlow     true if its start takes long: `quick: true` of a check leaves it out, a list of clients does not
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
@@ -459,6 +460,100 @@ const kimi = {
   notes: () => ({ '.kimi-code/mcp.json': json(servers()) }),
 };
 
+/** Kilo Code descends from opencode 1. */
+const kilo = {
+  id: 'kilo',
+  title: 'Kilo Code',
+  command: 'kilo',
+  agent: 'kilo-code',
+  packages: [`@kilocode/cli-linux-${arch}@7.7.9`],
+  program: [`node_modules/@kilocode/cli-linux-${arch}/bin/kilo`],
+  env: {
+    KILO_DISABLE_AUTOUPDATE: '1',
+    KILO_DISABLE_MODELS_FETCH: '1',
+    KILO_DISABLE_LSP_DOWNLOAD: '1',
+    KILO_DISABLE_SESSION_INGEST: '1',
+    KILO_TELEMETRY_LEVEL: 'off',
+    KILO_NO_DAEMON: '1',
+  },
+  files: {
+    '.config/kilo/kilo.json': json({
+      autoupdate: false,
+      share: 'disabled',
+      model: 'stand-in/stand-in',
+      small_model: 'stand-in/stand-in',
+      provider: {
+        'stand-in': {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${root}/v1`, apiKey: 'test' },
+          models: { 'stand-in': { tool_call: true, limit: { context: 100_000, output: 4_000 } } },
+        },
+      },
+    }),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => ['run', ...flags, prompt],
+  isSlow: true,
+  free: ['--auto'],
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'write', arguments: { filePath: path, content } }),
+    read: (path) => ({ tool: 'read', arguments: { filePath: path } }),
+    note: (text) => ({ tool: 'notes_create_note', arguments: { text } }),
+  },
+  notes: ({ files }) => {
+    const path = '.config/kilo/kilo.json';
+    return { [path]: merged(files[path], { mcp: { notes: { type: 'local', command: SERVER } } }) };
+  },
+};
+
+const GOOSE_SETTINGS = [
+  'GOOSE_PROVIDER: openai',
+  'GOOSE_MODEL: stand-in',
+  `OPENAI_HOST: ${root}`,
+  'OPENAI_BASE_PATH: v1/chat/completions',
+  'extensions:',
+  '  developer:',
+  '    enabled: true',
+  '    type: platform',
+  '    name: developer',
+  '    description: x',
+  '',
+].join('\n');
+const goose = {
+  id: 'goose',
+  title: 'Goose',
+  command: 'goose',
+  agent: 'goose',
+  packages: [`@aaif/goose-binary-linux-${arch}@1.52.0`],
+  program: [`node_modules/@aaif/goose-binary-linux-${arch}/bin/goose`],
+  env: { OPENAI_API_KEY: 'test', GOOSE_DISABLE_KEYRING: '1', GOOSE_TELEMETRY_OFF: '1', GOOSE_MODE: 'auto' },
+  files: { '.config/goose/config.yaml': GOOSE_SETTINGS },
+  terminal: (flags) => ['session', ...flags],
+  headless: (flags, prompt) => ['run', ...flags, '-t', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'shell', arguments: { command } }),
+    write: (path, content) => ({ tool: 'write', arguments: { path, content } }),
+    read: (path) => ({ tool: 'shell', arguments: { command: `cat ${path}` } }),
+    note: (text) => ({ tool: 'notes__create_note', unlisted: true, arguments: { text } }),
+  },
+  notes: () => ({
+    '.config/goose/config.yaml': [
+      `${GOOSE_SETTINGS}  notes:`,
+      '    enabled: true',
+      '    type: stdio',
+      '    name: notes',
+      '    description: x',
+      `    cmd: ${command}`,
+      `    args: ${JSON.stringify(args)}`,
+      '    envs: {}',
+      '    timeout: 60',
+      '',
+    ].join('\n'),
+  }),
+};
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -466,7 +561,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

@@ -58,7 +58,8 @@ function installedFiles() {
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
     '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
-    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml',
+    '.config/kilo/plugins/hooks-guard.js', '.agents/plugins/hooks-guard/hooks/hooks.json'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 
@@ -253,7 +254,7 @@ if (scenario.guard !== 'none') {
   if (scenario.decisions) outcome.decisions = run(GUARD, ['audit', 'list', '--json', '--limit', '100000'], { env }).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
-    outcome.doctor = run(INSTALLED, ['doctor'], { env }).text;
+    outcome.doctor = run(INSTALLED, ['doctor'], { cwd: PROJECT, env }).text;
   }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';

@@ -214,7 +214,8 @@ if (options.offered) {
   for (const client of installClients(clients.filter(({ id }) => ids.includes(id)))) {
     if (client === node) continue;
     const check = { name: 'offered', script: (tools) => [tools.shell('git status --short')] };
-    const { outcome, said } = await runScenario(`${client.id}-offered`, scenario(check, client, 'none'));
+    const scene = { ...scenario(check, client, 'none'), slow: Number(options.slow) };
+    const { outcome, said } = await runScenario(`${client.id}-offered`, scene);
     for (const name of outcome?.model.offered ?? []) names.add(name);
     if (names.size === 0) console.error(`${client.id} offers no tool: ${said}`);
   }

@@ -199,6 +199,33 @@ const PLACES = {
     edited: false,
     calls: 100,
   },
+  kilo: {
+    plan: ['--agent', 'plan', '--auto'],
+    resume: ['--continue'],
+    agent: { tool: 'task', arguments: task('general') },
+    slash: {
+      flags: ['--command', 'tidy'],
+      prompt: 'x',
+      files: { '.config/kilo/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    },
+    plugin: { flags: [], files: { '.config/kilo/plugins/other.js': OPENCODE_PLUGIN } },
+    edited: false,
+    calls: 100,
+  },
+  goose: {
+    resume: ['--resume'],
+    agent: { tool: 'delegate', arguments: { instructions: TASK } },
+    plugin: {
+      flags: [],
+      files: {
+        '.agents/plugins/other/plugin.json': json({ name: 'other', version: '1.0.0' }),
+        '.agents/plugins/other/hooks/hooks.json': json({
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: OTHER_HOOK }] }] },
+        }),
+      },
+    },
+    calls: 100,
+  },
 };
 
 const everyone = Object.keys(PLACES);
@@ -319,7 +346,7 @@ const modes = [
   },
   {
     name: 'sub-agent',
-    clients: offering('agent'),
+    clients: offering('agent').filter((id) => id !== 'goose'),
     script: (tools, client) => [place(client).agent, ...(place(client).wait ?? [])],
     flags: (client) => [...(place(client).agentFlags ?? []), ...client.free],
     others: (tools, client) => {
@@ -331,6 +358,27 @@ const modes = [
       does('a sub-agent: a read-only command runs', inOther(told(0, /a\.txt/))),
       prevents('a sub-agent: a delete does not run', inOther(all(buildStays, refused(1)))),
       does('a sub-agent: the trail has both', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+    ],
+  },
+  {
+    // Goose calls no hook for the tools of a sub-agent: the guard asks before it is started.
+    name: 'sub-agent',
+    clients: ['goose'],
+    script: (tools, client) => [place(client).agent],
+    others: (tools) => [{ prompt: TASK, script: [tools.shell(DELETE)] }],
+    expect: [
+      prevents('a sub-agent whose tools call no hook is not started', all(buildStays, told(0, /does not call the hook/))),
+      does('a sub-agent: the trail has the refusal', trail(/guard +delegate/)),
+    ],
+  },
+  {
+    name: 'sub-agent-approved',
+    clients: ['goose'],
+    service: 'APPROVED',
+    script: (tools, client) => [place(client).agent],
+    others: (tools) => [{ prompt: TASK, script: [tools.shell(DELETE)] }],
+    expect: [
+      open('a sub-agent that the operator approves: its delete runs without the hook, by the rules of the client', buildGone),
     ],
   },
   {

@@ -67,6 +67,12 @@ const IN_PACKAGE = {
     const text = textFrom(file, '("webfetch",', 400_000).slice(0, 800_000);
     return found(text, /[=,]\w+\("([a-z_]{3,30})",\w+\.(?:gen|succeed)\(/g).filter((name) => name !== 'invalid');
   },
+  // The names stand before the code of each tool, for two of the functions that make one.
+  kilo: (file) => {
+    const text = textFrom(file, 'file:"kilocode/tool/background-process.ts"', 3_000_000).slice(0, 12_000_000);
+    const named = /(?<![\w$])[\w$]+(?:\.define)?\("([a-z]+(?:_[a-z]+)*)",[\w$]+\.(?:gen|succeed)\(/g;
+    return found(text, named).filter((name) => name !== 'invalid');
+  },
   droid(file) {
     const text = textFrom(file, '{["LS"]:"LS"', 20_000_000);
     const table = /\{\["LS"\]:"LS",[^}]*\}/.exec(text)[0];
@@ -82,7 +88,7 @@ const IN_PACKAGE = {
 /** Runs a scenario of the lab; returns the tools that the client offers to its model, and its version. */
 function offered(client, flags) {
   const args = [join(LAB, 'lab.mjs'), '--offered', client.id, ...(flags ?? [])];
-  const run = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 300_000 });
+  const run = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 600_000 });
   if (run.status !== 0) throw new Error(`${client.id}: ${run.stdout}${run.stderr}`);
   return JSON.parse(run.stdout);
 }
@@ -103,7 +109,7 @@ for (const client of clients) {
   const modules = join(folder, client.id, 'node_modules');
   const program = join(folder, client.id, client.program.at(-1));
   const published = IN_PACKAGE[client.id]?.(program, modules) ?? [];
-  const shown = offered(client).filter((name) => !/note/.test(name));
+  const shown = offered(client, ['--slow', '3']).filter((name) => !/note/.test(name));
   const list = {
     version: client.packages[0].split('@').at(-1),
     source: published.length > 0 ? 'package and requests' : 'requests',

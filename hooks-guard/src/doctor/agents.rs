@@ -565,6 +565,17 @@ fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
         checks.extend(folders.into_iter().flat_map(pi));
     }
+    if agent == Agent::Goose {
+        let folders = around.workspace.iter().map(PathBuf::as_path);
+        let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
+        checks.extend(goose_settings(around));
+        checks.extend(goose_variable(around));
+        checks.extend(
+            folders
+                .into_iter()
+                .filter_map(|folder| goose_plugin(folder, around)),
+        );
+    }
     if agent == Agent::ClaudeCode
         && let Some(late) = claude_ignores_lateness(around.path)
     {
@@ -620,6 +631,73 @@ fn pi(folder: &Path) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// Checks the plugins of a project for Goose. Of two plugins of one name, Goose 1.52.0 loads that of the
+/// project.
+fn goose_plugin(folder: &Path, around: &DoctorContext<'_>) -> Option<Check> {
+    let place = SettingsScope::Project(folder.to_path_buf());
+    let file = around.homes.settings(Agent::Goose, &place);
+    let plugin = file.parent()?.parent()?;
+    let is_users = file == around.homes.settings(Agent::Goose, &SettingsScope::User);
+    if is_users || !plugin.is_dir() {
+        return None;
+    }
+    let registers = match read(&file) {
+        SettingsText::Text(text) => check_registration(Agent::Goose, &file, &text, around),
+        _ => None,
+    };
+    if registers.is_some_and(|checks| checks.iter().all(|check| check.state == CheckState::Ok)) {
+        return None;
+    }
+    let what = format!(
+        "`{}` replaces the plugin of the guard, because Goose prefers a plugin of the project, and \
+         does not call the hook",
+        plugin.display()
+    );
+    let remedy = "remove this folder, or run `hooks-guard install goose --project`";
+    Some(failed_check(Agent::Goose, what, remedy))
+}
+
+/// Returns the directory of the user's plugin for Goose.
+fn goose_user_plugin(around: &DoctorContext<'_>) -> Option<String> {
+    let file = around.homes.settings(Agent::Goose, &SettingsScope::User);
+    Some(file.parent()?.parent()?.to_string_lossy().into_owned())
+}
+
+/// Checks the variable that replaces the list of plugins in Goose's settings.
+fn goose_variable(around: &DoctorContext<'_>) -> Option<Check> {
+    const NAME: &str = "PLUGINS";
+    let plugin = goose_user_plugin(around)?;
+    let (_, value) = around.variables.iter().find(|(name, _)| name == NAME)?;
+    let what = format!("the variable `{NAME}` is `{value}`, so Goose does not call the hook");
+    let disables = value.contains(&plugin) && value.contains("false");
+    disables.then(|| failed_check(Agent::Goose, what, "unset `PLUGINS`"))
+}
+
+/// Checks the user's settings of Goose, in which plugins can be disabled by their path.
+fn goose_settings(around: &DoctorContext<'_>) -> Option<Check> {
+    let plugin = goose_user_plugin(around)?;
+    // With `GOOSE_PATH_ROOT`, the file is in another directory below it.
+    let root = Path::new(&plugin).ancestors().nth(3)?;
+    let places = [around.homes.sign(Agent::Goose), root.join("config")];
+    let mut files = places.into_iter().map(|place| place.join("config.yaml"));
+    let (file, text) = files.find_map(|file| match read(&file) {
+        SettingsText::Text(text) => Some((file, text)),
+        _ => None,
+    })?;
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_off = |line: &str| line.replace(' ', "").contains("enabled:false");
+    let mut pairs = lines.iter().zip(lines.iter().skip(1).chain([&""]));
+    let disables = pairs.any(|(line, next)| {
+        line.contains(&plugin) && (is_off(line) || line.ends_with(':') && is_off(next))
+    });
+    let what = format!(
+        "`{}` disables the plugin `{plugin}`, so Goose does not call the hook",
+        file.display()
+    );
+    let remedy = "set `enabled: true` for this plugin in the file";
+    disables.then(|| failed_check(Agent::Goose, what, remedy))
 }
 
 /// Checks a file of Codex's settings.

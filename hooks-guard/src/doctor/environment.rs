@@ -58,7 +58,11 @@ fn effect(name: &str) -> Option<VariableEffect> {
         name if SERVER_VARIABLES.contains(&name) => VariableEffect::Guard,
         name if name.starts_with("HOOKS_GUARD") => VariableEffect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => VariableEffect::Folders,
-        "OPENCODE_CONFIG" | "OPENCODE_CONFIG_DIR" => VariableEffect::Agent,
+        "OPENCODE_CONFIG"
+        | "OPENCODE_CONFIG_DIR"
+        | "KILO_CONFIG"
+        | "KILO_CONFIG_DIR"
+        | "KILO_CONFIG_CONTENT" => VariableEffect::Agent,
         name if agents_have(|places| places.switches.variables.contains(&name)) => {
             VariableEffect::Switch
         }

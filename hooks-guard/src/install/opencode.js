@@ -1,5 +1,5 @@
-// Calls hooks-guard before and after opencode uses a tool. `hooks-guard install opencode` writes this file, and
-// `hooks-guard install opencode --uninstall` removes it.
+// Calls hooks-guard before and after @TITLE@ uses a tool. `hooks-guard install @NAME@` writes this file, and
+// `hooks-guard install @NAME@ --uninstall` removes it.
 import { spawn } from "node:child_process";
 
 const BINARY = "@BINARY@";

@@ -196,8 +196,8 @@ pub(super) const TRUST_BY_HAND: &str = "Codex silently skips the hooks until you
 pub(super) const NO_RUNS: &str = "The script after a tool was not written by hooks-guard, so runs \
                                   are not recorded. Move it away and run `install` again.";
 
-/// Note if opencode's directory already has a `.npmrc`.
-pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its \
+/// Note if the directory of opencode or Kilo Code already has a `.npmrc`.
+pub(super) const LONG_START: &str = "Without a network, the agent waits more than a minute at its \
                                      first start. To shorten this, add `fetch-retries=0` to the \
                                      `.npmrc` beside its settings.";
 

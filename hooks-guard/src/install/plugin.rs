@@ -1,7 +1,7 @@
-//! The plugins for opencode and Pi, separate files identified by a hash in their first line. In: the
+//! The plugins for opencode, Kilo Code and Pi, separate files identified by a hash in their first line. In: the
 //! hook's command line. Out: the plugin's text.
 //!
-//! When opencode starts, it installs a package into the directory of its settings before it loads a
+//! When opencode or Kilo Code starts, it installs a package into the directory of its settings before it loads a
 //! plugin. The plugin does not need this package; a `.npmrc` beside the settings limits the delay
 //! if the registry is unreachable (77 s without it, 10 s with it, opencode 1.18.33).
 
@@ -23,10 +23,10 @@ const PI_REFUSAL: &str = r"{ block: true, reason: `hooks-guard: ${why}` }";
 
 const MARK: &str = "// Written by hooks-guard, sha256 ";
 
-/// Name and content of the `.npmrc` in the directory of opencode's settings.
+/// Name and content of the `.npmrc` in the directory of the settings of opencode or Kilo Code.
 pub(super) const NPMRC: (&str, &str) = (
     ".npmrc",
-    "# Written by hooks-guard: opencode waits for a package at its first start.
+    "# Written by hooks-guard: the agent waits for a package at its first start.
 fetch-retries=0
 fetch-timeout=15000
 ",
@@ -49,6 +49,8 @@ pub(crate) fn text(agent: Agent, call: HookCall<'_>) -> String {
     let ask = ASK.trim_end().replace("\"@REFUSAL@\"", refusal);
     let json = |value: serde_json::Value| value.to_string();
     let body = source
+        .replace("@TITLE@", agent.title())
+        .replace("@NAME@", agent.name())
         .replace("\"@ASK@\"", &ask)
         .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(

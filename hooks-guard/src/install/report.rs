@@ -16,8 +16,8 @@ pub struct Report {
     pub backup: Option<PathBuf>,
     /// Steps left to the user and notes, one sentence each.
     pub to_do: Vec<String>,
-    /// Report of another changed file: Codex's `config.toml` with its trust in hooks, opencode's
-    /// `.npmrc`, which shortens its first start, or the manifest of Goose's plugin.
+    /// Report of another changed file: Codex's `config.toml` with its trust in hooks, the `.npmrc`
+    /// of opencode or Kilo Code, which shortens its first start, or the manifest of Goose's plugin.
     pub also: Option<Box<Report>>,
 }
 

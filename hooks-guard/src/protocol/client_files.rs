@@ -349,8 +349,13 @@ pub const CLIENTS: &[AgentClient] = &[
     AgentClient {
         title: Agent::Goose.title(),
         agent: Some(Agent::Goose),
-        source: Source::Documentation,
-        files: &[both(".agents/plugins/"), user(".config/goose/")],
+        source: Source::Code("1.52.0"),
+        files: &[
+            both(".agents/plugins/").seen(Source::Run("1.52.0")),
+            both(".config/goose/settings.json").seen(Source::Run("1.52.0")),
+            project(".config/goose/settings.local.json").seen(Source::Run("1.52.0")),
+            user(".config/goose/"),
+        ],
     },
     AgentClient {
         title: Agent::Windsurf.title(),
@@ -409,15 +414,19 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
-        title: "Kilo Code",
-        agent: None,
-        source: Source::Documentation,
+        title: Agent::KiloCode.title(),
+        agent: Some(Agent::KiloCode),
+        source: Source::Code("7.7.9"),
         files: &[
             both(".kilo/"),
             both(".kilocode/"),
             project("kilo.json"),
             project("kilo.jsonc"),
-            user(".config/kilo/"),
+            project("opencode.json"),
+            project("opencode.jsonc"),
+            user(".config/kilo/").seen(Source::Run("7.7.9")),
+            machine("/etc/kilo/"),
+            machine("/Library/Application Support/kilo/"),
         ],
     },
 ];

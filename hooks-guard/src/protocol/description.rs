@@ -494,7 +494,7 @@ pub(crate) enum RegistrationFormat {
 /// The client that loads a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PluginHost {
-    /// opencode. At its first start, it waits for a package.
+    /// opencode, or Kilo Code, which descends from it. At its first start, it waits for a package.
     OpenCode,
     /// Pi, which calls its plugins extensions.
     Pi,

@@ -173,10 +173,11 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     let is_own = tool.is_none() && mcp_tools.is_empty();
     let effect = match own {
         Some(OwnTool::Asks(does)) => Some(AgentToolEffect::Does(does.to_owned())),
-        Some(OwnTool::Fetches) => {
+        Some(fetches @ (OwnTool::Fetches | OwnTool::FetchesOrReads)) => {
             let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
             let addresses = arguments.map(own_tools::addresses).unwrap_or_default();
-            Some(AgentToolEffect::Fetches(addresses))
+            let is_decided = fetches == OwnTool::Fetches || !addresses.is_empty();
+            is_decided.then_some(AgentToolEffect::Fetches(addresses))
         }
         Some(OwnTool::Nothing | OwnTool::Agents) | None => None,
     };

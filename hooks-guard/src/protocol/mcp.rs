@@ -6,9 +6,9 @@
 //! | Claude Code, Codex, Qwen Code | `mcp__SERVER__TOOL` | Claude Code names the server in `mcp_server.name` |
 //! | Gemini CLI, VS Code | `mcp_SERVER_TOOL` | Gemini CLI names both in `mcp_context` |
 //! | Copilot CLI | `SERVER-TOOL` | |
-//! | opencode | `SERVER_TOOL` | |
+//! | opencode, Kilo Code | `SERVER_TOOL` | |
 //! | Factory Droid | `SERVER___TOOL` | |
-//! | Grok CLI | `SERVER__TOOL` | |
+//! | Grok CLI, Goose | `SERVER__TOOL` | |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;

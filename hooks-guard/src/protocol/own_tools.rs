@@ -20,11 +20,13 @@ pub(crate) enum OwnTool {
     Agents,
     /// Judges the addresses in the input as `curl` would be judged.
     Fetches,
+    /// As `Fetches`; nothing without an address, because the tool then reads an image.
+    FetchesOrReads,
     /// Asks for approval: the tool does this.
     Asks(&'static str),
 }
 
-use OwnTool::{Agents, Asks, Fetches, Nothing};
+use OwnTool::{Agents, Asks, Fetches, FetchesOrReads, Nothing};
 
 const LATER: OwnTool = Asks("makes a prompt that runs later");
 const REMOTE: OwnTool = Asks("starts work on another machine");
@@ -33,6 +35,9 @@ const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
+const EXTENDS: OwnTool = Asks("starts or stops an extension of the agent");
+const UNSEEN: OwnTool = Asks("starts or directs an agent that does not call the hook");
+const STARTS_SESSIONS: OwnTool = Asks("starts or directs other sessions of the agent");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
 /// The tools of an agent by what the guard does.
@@ -420,6 +425,44 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Goose,
+        &[
+            (
+                Nothing,
+                &[
+                    "apps__list_apps",
+                    "chatrecall__chatrecall",
+                    "extensionmanager__list_resources",
+                    "extensionmanager__read_resource",
+                    "extensionmanager__search_available_extensions",
+                    "get_function_details",
+                    "list_functions",
+                    "load",
+                    "load_skill",
+                    "orchestrator__interrupt_agent",
+                    "orchestrator__list_sessions",
+                    "orchestrator__view_session",
+                    "todo__todo_write",
+                ],
+            ),
+            (FetchesOrReads, &["read_image"]),
+            (RUNS_CODE, &["execute_typescript"]),
+            (
+                UNSEEN,
+                &[
+                    "delegate",
+                    "orchestrator__send_message",
+                    "orchestrator__start_agent",
+                ],
+            ),
+            (EXTENDS, &["extensionmanager__manage_extensions"]),
+            (
+                MAKES_FILES,
+                &["apps__create_app", "apps__delete_app", "apps__iterate_app"],
+            ),
+        ],
+    ),
+    (
         Agent::Cline,
         &[
             (
@@ -456,6 +499,48 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                 ],
             ),
             (Fetches, &["fetch_web_content"]),
+        ],
+    ),
+    (
+        Agent::KiloCode,
+        &[
+            (
+                Nothing,
+                &[
+                    "agent_manager_models",
+                    // Its command, if it starts one, is classified.
+                    "background_process",
+                    "board_post",
+                    "board_read",
+                    "cancel_wakeup",
+                    "chart",
+                    "compact",
+                    "cron_delete",
+                    "cron_list",
+                    "get_context_info",
+                    "goal",
+                    "goal_report",
+                    "kilo_local_recall",
+                    "kilo_memory_recall",
+                    "link_pr",
+                    "lsp",
+                    "open_plan",
+                    "plan_exit",
+                    "question",
+                    "skill",
+                    "suggest",
+                    "todowrite",
+                    "websearch",
+                ],
+            ),
+            (Agents, &["task"]),
+            (Fetches, &["browser_open", "webfetch"]),
+            (LATER, &["cron_create", "schedule_wakeup"]),
+            (SENDS, &["notify_user", "send_file"]),
+            (RUNS_CODE, &["notebook_execute"]),
+            (STARTS_SESSIONS, &["agent_manager"]),
+            (REMEMBERS, &["kilo_memory_save"]),
+            (MAKES_FILES, &["generate_image", "repo_clone"]),
         ],
     ),
 ];
@@ -619,6 +704,10 @@ mod tests {
                     OwnTool::Nothing => "no decision".to_owned(),
                     OwnTool::Agents => "no decision: the agents call the hook".to_owned(),
                     OwnTool::Fetches => "the addresses are judged as with `curl`".to_owned(),
+                    OwnTool::FetchesOrReads => {
+                        "the addresses are judged as with `curl`; no decision about a file"
+                            .to_owned()
+                    }
                     OwnTool::Asks(does) => format!("needs approval: {does}"),
                 };
                 let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();

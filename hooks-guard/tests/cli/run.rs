@@ -202,6 +202,7 @@ fn an_agent_is_not_started_if_a_variable_switches_the_hook_off_or_moves_it() {
         Agent::ClaudeCode,
         Agent::QwenCode,
         Agent::OpenCode,
+        Agent::KiloCode,
         Agent::Gemini,
     ] {
         workplace.install(agent);
@@ -210,6 +211,7 @@ fn an_agent_is_not_started_if_a_variable_switches_the_hook_off_or_moves_it() {
         ("claude-code", "CLAUDE_CODE_SAFE_MODE", "1"),
         ("qwen-code", "QWEN_CODE_SAFE_MODE", "true"),
         ("opencode", "OPENCODE_PURE", "1"),
+        ("kilo", "KILO_PURE", "1"),
         ("qwen-code", "QWEN_HOME", "/nonexistent"),
         ("gemini", "GEMINI_CLI_HOME", "/nonexistent"),
     ] {
@@ -230,6 +232,7 @@ fn an_agent_is_not_started_with_an_argument_that_switches_the_hook_off() {
         Agent::ClaudeCode,
         Agent::QwenCode,
         Agent::OpenCode,
+        Agent::KiloCode,
         Agent::Codex,
     ] {
         workplace.install(agent);
@@ -247,6 +250,7 @@ fn an_agent_is_not_started_with_an_argument_that_switches_the_hook_off() {
         &["codex", "exec", "--ignore-user-config", "x"],
         &["qwen", "--bare"],
         &["opencode", "--pure"],
+        &["kilo", "run", "--pure", "x"],
     ] {
         let output = workplace.run(arguments);
         workplace.assert_refused(&output, &["not started"]);

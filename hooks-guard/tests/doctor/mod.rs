@@ -377,6 +377,71 @@ fn what_pi_loads_from_a_project_is_reported() {
     }
 }
 
+/// Goose 1.52.0 loads one plugin of each name, and prefers that of the project.
+#[test]
+fn a_plugin_of_the_project_that_replaces_the_one_for_goose_is_bad() {
+    let mut home = Home::new();
+    let user = home.install(Agent::Goose);
+    let folder = home.below("work/project");
+    home.workspace = vec![folder.clone()];
+    home.assert("goose", CheckState::Ok, "calls the hook");
+    let states = |home: &Home| -> Vec<(CheckState, String)> {
+        let checks = home.examine().into_iter();
+        let checks = checks.filter(|check| check.name == "goose");
+        checks.map(|check| (check.state, check.what)).collect()
+    };
+    assert_eq!(states(&home).len(), 1);
+    let plugin = folder.join(".agents/plugins/hooks-guard");
+    fs::create_dir_all(plugin.join("hooks")).unwrap();
+    home.assert("goose", CheckState::Bad, "replaces the plugin of the guard");
+    let hooks = plugin.join("hooks/hooks.json");
+    fs::write(&hooks, "{\"hooks\": {}}").unwrap();
+    home.assert("goose", CheckState::Bad, "replaces the plugin of the guard");
+    fs::copy(user, &hooks).unwrap();
+    assert_eq!(states(&home).len(), 1, "{:?}", states(&home));
+}
+
+/// The user's settings of Goose 1.52.0, and a variable, can disable a plugin by its path.
+#[test]
+fn a_plugin_that_goose_disables_by_its_path_is_bad() {
+    let mut home = Home::new();
+    let hooks = home.install(Agent::Goose);
+    let plugin = hooks.parent().unwrap().parent().unwrap();
+    let plugin = plugin.display().to_string();
+    let settings = home.below(".config/goose/config.yaml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let checks = |home: &Home| -> Vec<Check> {
+        let checks = home.examine().into_iter();
+        checks
+            .filter(|check| check.name == "goose" && check.state == CheckState::Bad)
+            .collect()
+    };
+    for (text, is_bad) in [
+        (format!("plugins:\n  {plugin}:\n    enabled: true\n"), false),
+        (format!("plugins:\n  {plugin}:\n    enabled: false\n"), true),
+        (
+            format!("plugins:\n  '{plugin}': {{enabled: false}}\n"),
+            true,
+        ),
+        (
+            "plugins:\n  /srv/other:\n    enabled: false\n".to_owned(),
+            false,
+        ),
+    ] {
+        fs::write(&settings, &text).unwrap();
+        assert_eq!(!checks(&home).is_empty(), is_bad, "{text}");
+    }
+    fs::remove_file(&settings).unwrap();
+    for (value, is_bad) in [
+        (format!("{{\"{plugin}\": {{\"enabled\": false}}}}"), true),
+        (format!("{{\"{plugin}\": {{\"enabled\": true}}}}"), false),
+        ("git docker".to_owned(), false),
+    ] {
+        home.variables = vec![("PLUGINS".to_owned(), value.clone())];
+        assert_eq!(!checks(&home).is_empty(), is_bad, "{value}");
+    }
+}
+
 #[test]
 fn agent_settings_that_disable_hooks_are_bad() {
     let home = Home::new();
@@ -748,7 +813,10 @@ fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
         let file = home.install(agent);
         home.assert(agent.name(), CheckState::Ok, "calls the hook");
         let text = fs::read_to_string(&file).unwrap();
-        if matches!(agent, Agent::OpenCode | Agent::Cline | Agent::Pi) {
+        if matches!(
+            agent,
+            Agent::OpenCode | Agent::Cline | Agent::Pi | Agent::KiloCode
+        ) {
             continue;
         }
         let (config, trail) = (

@@ -154,6 +154,20 @@ const SWITCHES: &[Switch] = &[
         "disableAllHooks",
     ),
     (
+        Agent::Goose,
+        Some(".config/goose/settings.json"),
+        Some(".config/goose/settings.json"),
+        r#"{"disabledPlugins": ["other", "hooks-guard"]}"#,
+        "disabledPlugins",
+    ),
+    (
+        Agent::Goose,
+        None,
+        Some(".config/goose/settings.local.json"),
+        r#"{"disabledPlugins": ["hooks-guard"]}"#,
+        "disabledPlugins",
+    ),
+    (
         Agent::VsCode,
         None,
         Some(".vscode/settings.json"),
@@ -313,6 +327,7 @@ fn variables_that_switch_hooks_off_are_named() {
         (Agent::ClaudeCode, "CLAUDE_CODE_PERSONAL_HOOKS_OFF"),
         (Agent::QwenCode, "QWEN_CODE_SAFE_MODE"),
         (Agent::OpenCode, "OPENCODE_PURE"),
+        (Agent::KiloCode, "KILO_PURE"),
     ] {
         let mut home = Home::new();
         home.install(agent);

@@ -1,4 +1,4 @@
-//! Tests the plugin for opencode, run by node with a stand-in for the binary.
+//! Tests the plugin for opencode and Kilo Code, run by node with a stand-in for the binary.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -122,26 +122,47 @@ fn an_invalid_reply_of_the_binary_is_a_denial() {
     );
 }
 
-/// At its first start opencode waits for a package that the plugin does not need: the delay is
-/// limited, and the user's own `.npmrc` is unchanged.
+/// At its first start, opencode or Kilo Code waits for a package that the plugin does not need: the
+/// delay is limited, and the user's own `.npmrc` is unchanged.
 #[test]
-fn installing_limits_the_delay_of_the_first_start_of_opencode() {
-    let home = Home::new();
-    let npmrc = home.path().join(".config/opencode/.npmrc");
-    home.install(Agent::OpenCode);
-    let text = fs::read_to_string(&npmrc).unwrap();
-    assert!(text.contains("fetch-retries=0"), "{text}");
-    assert_eq!(home.install(Agent::OpenCode).change, FileChange::None);
-    home.uninstall(Agent::OpenCode);
-    assert!(home.files().is_empty(), "{:?}", home.files());
-    fs::write(&npmrc, "save-exact=true\n").unwrap();
-    let report = home.install(Agent::OpenCode);
-    assert!(
-        report
-            .to_do
-            .iter()
-            .any(|line| line.contains("fetch-retries=0"))
-    );
-    home.uninstall(Agent::OpenCode);
-    assert_eq!(fs::read_to_string(&npmrc).unwrap(), "save-exact=true\n");
+fn installing_limits_the_delay_of_the_first_start() {
+    for (agent, folder) in [(Agent::OpenCode, "opencode"), (Agent::KiloCode, "kilo")] {
+        let home = Home::new();
+        let npmrc = home.path().join(format!(".config/{folder}/.npmrc"));
+        home.install(agent);
+        let text = fs::read_to_string(&npmrc).unwrap();
+        assert!(text.contains("fetch-retries=0"), "{text}");
+        assert_eq!(home.install(agent).change, FileChange::None);
+        home.uninstall(agent);
+        assert!(home.files().is_empty(), "{:?}", home.files());
+        fs::write(&npmrc, "save-exact=true\n").unwrap();
+        let report = home.install(agent);
+        let mut to_do = report.to_do.iter();
+        assert!(to_do.any(|line| line.contains("fetch-retries=0")));
+        home.uninstall(agent);
+        assert_eq!(fs::read_to_string(&npmrc).unwrap(), "save-exact=true\n");
+    }
+}
+
+/// Kilo Code loads the plugin of opencode, which names Kilo Code and calls the hook for it.
+#[test]
+fn the_plugin_for_kilo_code_differs_only_in_the_agent() {
+    let body = |agent: Agent| {
+        let home = Home::new();
+        let file = home.install(agent).file;
+        let name = file.strip_prefix(home.path()).unwrap().to_owned();
+        let text = home.read(agent);
+        let (_, body) = text.split_once('\n').unwrap();
+        (name, body.to_owned())
+    };
+    let (_, opencode) = body(Agent::OpenCode);
+    let (name, kilo) = body(Agent::KiloCode);
+    assert_eq!(name.to_str(), Some(".config/kilo/plugins/hooks-guard.js"));
+    assert!(kilo.contains(r#"["hook","kilo-code","#), "{kilo}");
+    assert!(kilo.contains("before and after Kilo Code uses a tool"));
+    let renamed = opencode
+        .replace("and after opencode", "and after Kilo Code")
+        .replace("install opencode", "install kilo-code")
+        .replace("\"opencode\"", "\"kilo-code\"");
+    assert_eq!(renamed, kilo);
 }

@@ -116,6 +116,24 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("gemini/BeforeTool.run_shell_command.ask", Asks("rm -rf build")),
     ("gemini/BeforeTool.run_shell_command.deny", Asks(STATUS)),
     ("gemini/BeforeTool.write_file.ask", Asks("write_file /srv/dev/proj/new.txt")),
+    ("goose/PostToolUse.analyze", Ran("analyze /srv/dev/proj", YES)),
+    ("goose/PostToolUse.load", Nothing),
+    ("goose/PostToolUse.notes__create_note", Ran(NOTE, YES)),
+    ("goose/PostToolUse.shell", Ran(STATUS, YES)),
+    ("goose/PostToolUse.tree", Ran("tree .", YES)),
+    ("goose/PostToolUse.write", Ran("write /srv/dev/proj/new.txt", YES)),
+    ("goose/PostToolUseFailure.shell", Ran("ls /nonexistent", Some(false))),
+    ("goose/PreToolUse.analyze", Asks("analyze /srv/dev/proj")),
+    ("goose/PreToolUse.edit.deny", Asks("edit /srv/dev/proj/a.txt")),
+    ("goose/PreToolUse.extensionmanager__manage_extensions.deny", Asks(r#"extensionmanager__manage_extensions {"action":"disable","extension_name":"apps"}"#)),
+    ("goose/PreToolUse.load", Nothing),
+    ("goose/PreToolUse.notes__create_note", Asks(NOTE)),
+    ("goose/PreToolUse.notes__create_note.deny", Asks(NOTE)),
+    ("goose/PreToolUse.shell", Asks(STATUS)),
+    ("goose/PreToolUse.shell.deny", Asks("rm -r build")),
+    ("goose/PreToolUse.tree", Asks("tree .")),
+    ("goose/PreToolUse.write", Asks("write /srv/dev/proj/new.txt")),
+    ("goose/PreToolUse.write.deny", Asks("write /srv/dev/proj/other.txt")),
     ("grok/PermissionDenied.run_terminal_command.bypassPermissions", Refused(STATUS)),
     ("grok/PostToolUse.notes__create_note.bypassPermissions", Ran(NOTE, YES)),
     ("grok/PostToolUse.run_terminal_command.background.bypassPermissions", Ran("sleep 3", None)),
@@ -127,6 +145,27 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("grok/PreToolUse.run_terminal_command.ask.default", Asks("rm -r build")),
     ("grok/PreToolUse.run_terminal_command.deny.bypassPermissions", Asks("rm -r build")),
     ("grok/PreToolUse.write.deny.bypassPermissions", Asks("write /srv/dev/proj/new.txt")),
+    ("kilo-code/tool.execute.after.background_process", Nothing),
+    ("kilo-code/tool.execute.after.bash", Ran(STATUS, YES)),
+    ("kilo-code/tool.execute.after.bash.failed", Ran("ls /nonexistent", Some(false))),
+    ("kilo-code/tool.execute.after.cron_list", Nothing),
+    ("kilo-code/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
+    ("kilo-code/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
+    ("kilo-code/tool.execute.after.write", Ran("write /srv/dev/proj/new.txt", None)),
+    ("kilo-code/tool.execute.before.background_process", Nothing),
+    ("kilo-code/tool.execute.before.background_process.throws", Asks("rm -r build")),
+    ("kilo-code/tool.execute.before.bash", Asks(STATUS)),
+    ("kilo-code/tool.execute.before.bash.throws", Asks("rm -r build")),
+    ("kilo-code/tool.execute.before.cron_list", Nothing),
+    ("kilo-code/tool.execute.before.edit.throws", Asks("edit /srv/dev/proj/a.txt")),
+    ("kilo-code/tool.execute.before.glob", Asks("glob /srv/dev/proj")),
+    ("kilo-code/tool.execute.before.grep", Asks("grep /srv/dev/proj")),
+    ("kilo-code/tool.execute.before.notes_create_note", Asks(AMBIGUOUS_NOTE)),
+    ("kilo-code/tool.execute.before.notes_create_note.throws", Asks(AMBIGUOUS_NOTE)),
+    ("kilo-code/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
+    ("kilo-code/tool.execute.before.webfetch", Asks(r#"webfetch {"url":"https://example.com/","format":"text"}"#)),
+    ("kilo-code/tool.execute.before.write", Asks("write /srv/dev/proj/new.txt")),
+    ("kilo-code/tool.execute.before.write.throws", Asks("write /srv/dev/proj/other.txt")),
     ("kimi-code/PostToolUse.Bash", Ran(STATUS, YES)),
     ("kimi-code/PostToolUse.Read", Ran("Read /srv/dev/proj/a.txt", YES)),
     ("kimi-code/PostToolUse.Write", Ran("Write /srv/dev/proj/new.txt", YES)),
@@ -218,6 +257,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
     (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
     (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::Goose, "PreToolUse", "", [Silent, Deny, Deny]),
+    (Agent::KiloCode, "tool.execute.before", "", [Silent, Deny, Deny]),
 ];
 
 /// One recording.
@@ -253,7 +294,7 @@ fn recording(name: &str) -> Recording {
             .unwrap_or_default()
             .into(),
         input: input.to_string().into_bytes(),
-        output: recorded["output"].clone(),
+        output: reply_of(agent, &recorded["exit"], recorded["output"].clone()),
     };
     let denies =
         recording.event == "PreToolUse" && decision(agent, "PreToolUse", &recording.output) == Deny;
@@ -262,9 +303,26 @@ fn recording(name: &str) -> Recording {
     recording
 }
 
-/// Returns the exit status of a reply. Only Grok reads it.
+/// Returns the exit status of a reply. Only Grok and Goose read it.
 fn exit_status(agent: Agent, denies: bool) -> u8 {
-    if agent == Agent::Grok && denies { 2 } else { 0 }
+    match agent {
+        Agent::Grok | Agent::Goose if denies => 2,
+        _ => 0,
+    }
+}
+
+/// Returns a reply as the client reads it: Goose reads the exit status as well.
+fn reply_of(agent: Agent, exit: &Value, output: Value) -> Value {
+    match agent {
+        Agent::Goose => json!({"exit": exit, "output": output}),
+        _ => output,
+    }
+}
+
+/// Returns a reply of the guard as the client reads it.
+fn read_reply(agent: Agent, reply: &HookReply) -> Value {
+    let exit = reply.exit.to_string().into();
+    reply_of(agent, &exit, printed(&reply.stdout))
 }
 
 /// Returns the decision in a reply, read as the client reads it.
@@ -288,8 +346,16 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
             Some(false) => return Silent,
             None => panic!("{agent} {event}: {output}"),
         },
-        (Agent::OpenCode, _) if output["throws"].is_string() => return Deny,
-        (Agent::OpenCode, _) => {
+        (Agent::Goose, _) => {
+            assert_eq!(output["output"], "", "{agent} {event}");
+            return match output["exit"].as_str() {
+                Some("2") => Deny,
+                Some("0") => Silent,
+                _ => panic!("{agent} {event}: {output}"),
+            };
+        }
+        (Agent::OpenCode | Agent::KiloCode, _) if output["throws"].is_string() => return Deny,
+        (Agent::OpenCode | Agent::KiloCode, _) => {
             assert_eq!(*output, json!({"returns": null}));
             return Silent;
         }
@@ -382,19 +448,22 @@ fn each_recording_is_parsed_as_its_event() {
                 assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
                 assert_eq!(
                     form(&recording.output),
-                    printed(&empty_reply(ran.hook).stdout)
+                    read_reply(recording.agent, &empty_reply(ran.hook))
                 );
                 &ran.request
             }
             (Refused(command), HookEvent::Refused(denial)) => {
                 assert_eq!(denial.request.command, *command, "{name}");
-                assert_eq!(recording.output, printed(&empty_reply(denial.hook).stdout));
+                assert_eq!(
+                    recording.output,
+                    read_reply(recording.agent, &empty_reply(denial.hook))
+                );
                 &denial.request
             }
             (Nothing, HookEvent::Nothing { hook, .. }) => {
                 assert_eq!(
                     recording.output,
-                    printed(&empty_reply(*hook).stdout),
+                    read_reply(recording.agent, &empty_reply(*hook)),
                     "{name}"
                 );
                 continue;
@@ -443,7 +512,7 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
             let exit = exit_status(agent, field == Deny);
             assert_eq!(reply.exit, exit, "{name}");
             assert_eq!(reply.stderr.is_empty(), exit == 0, "{name}");
-            let output = printed(&reply.stdout);
+            let output = read_reply(agent, &reply);
             let what = format!("{name}: {given:?} is answered {output}");
             assert_eq!(decision(agent, &recording.event, &output), field, "{what}");
             let key = (agent, recording.event.clone(), field);
@@ -451,7 +520,7 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
                 assert_eq!(form(&output), *accepted, "{what}");
             }
         }
-        let output = printed(&failure_reply(agent, Some(question.hook), "failed").stdout);
+        let output = read_reply(agent, &failure_reply(agent, Some(question.hook), "failed"));
         assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
     }
 }
@@ -467,6 +536,7 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::Droid,
         Agent::Grok,
         Agent::KimiCode,
+        Agent::Goose,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(

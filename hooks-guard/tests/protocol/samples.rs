@@ -285,7 +285,6 @@ fn samples_of_agents_that_were_not_tried() {
     let command = Asks("rm -rf build");
     for (file, agent) in [
         ("openhands.pre_tool_use", Agent::OpenHands),
-        ("goose.pre_tool_use", Agent::Goose),
         ("windsurf.pre_run_command", Agent::Windsurf),
         ("kiro.pre_tool_use", Agent::Kiro),
     ] {

@@ -1,10 +1,11 @@
-//! Goose. Follows the documentation; not tried with a published client.
+//! Goose.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::Shells;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind, HookSwitches,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue, HookKind,
+    HookSwitch, HookSwitches, JsonRegistration, McpNaming, OffValue, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const GOOSE: AgentDescription = AgentDescription {
@@ -12,7 +13,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     aliases: &[],
     title: "Goose",
     program: "goose",
-    tested_versions: &[],
+    tested_versions: &["1.52.0"],
     input: EventNaming {
         fields: &["event"],
         unnamed: |_| Err("event"),
@@ -31,13 +32,24 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         AgentEvent::of_kind("AfterShellExecution", HookKind::Other),
     ],
     tools: &[
+        ("shell", ToolKind::Shell),
+        ("write", ToolKind::CREATES),
+        ("edit", ToolKind::UPDATES),
+        ("tree", ToolKind::Lists),
+        ("analyze", ToolKind::Searches),
+        ("summarize__summarize", ToolKind::Reads),
+        // Of earlier versions.
         ("developer__shell", ToolKind::Shell),
         ("developer__write", ToolKind::CREATES),
         ("developer__edit", ToolKind::UPDATES),
         ("developer__text_editor", ToolKind::UPDATES),
         ("developer__tree", ToolKind::Lists),
     ],
-    mcp_names: None,
+    mcp_names: Some(McpNaming {
+        prefix: "",
+        separator: "__",
+        wraps_arguments: false,
+    }),
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
@@ -48,14 +60,24 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     shells: Shells::ALL,
     runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
-    failures: FailureRules::UNKNOWN,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Denies,
+        invalid_output: FailureReaction::Denies,
+    },
     places: SettingsPlaces {
         directory: "",
-        variable: None,
+        variable: Some("GOOSE_PATH_ROOT"),
         sign: ".config/goose",
         user: ".agents/plugins/hooks-guard/hooks/hooks.json",
         project: ".agents/plugins/hooks-guard/hooks/hooks.json",
-        switches: HookSwitches::NONE,
+        switches: HookSwitches {
+            settings: &[HookSwitch {
+                keys: &["disabledPlugins"],
+                off: OffValue::NamesHook,
+            }],
+            ..HookSwitches::NONE
+        },
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         fail_closed: Some(("on_failure", FieldValue::Text("block"))),
