@@ -409,6 +409,17 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
+        title: Agent::LettaCode.title(),
+        agent: Some(Agent::LettaCode),
+        source: Source::Code("0.32.18"),
+        files: &[
+            both(".letta/settings.json").seen(Source::Run("0.32.18")),
+            both(".letta/settings.local.json").seen(Source::Run("0.32.18")),
+            // Mods, skills, sub-agents and the memory of agents.
+            both(".letta/"),
+        ],
+    },
+    AgentClient {
         title: "Kilo Code",
         agent: None,
         source: Source::Documentation,

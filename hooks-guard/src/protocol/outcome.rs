@@ -54,6 +54,17 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         outcome.succeeded = Some(false);
         outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
     }
+    // Letta Code.
+    match within(&["status"]).and_then(Value::as_str) {
+        Some("success") => outcome.succeeded = outcome.succeeded.or(Some(true)),
+        Some("error") => {
+            let output = within(&["output"]).and_then(Value::as_str);
+            let text = || output.map(|text| text.chars().take(MAX_TEXT_CHARS).collect());
+            outcome.succeeded = Some(false);
+            outcome.error = outcome.error.take().or_else(text);
+        }
+        _ => {}
+    }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
     } else if outcome.succeeded.is_none() && hook.agent.description().has_failure_event {
