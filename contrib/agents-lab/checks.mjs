@@ -43,7 +43,7 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'letta'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'letta', 'auggie'];
 /** Letta Code's agents call the tools of servers by a command, `letta mcp`. */
 const withServers = everyone.filter((id) => id !== 'letta');
 /** A hook that changes every shell command. */
@@ -165,9 +165,9 @@ const stillOpen = (ids, guard, says, more) => ({
   clients: ids,
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
-const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi', 'letta'];
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi', 'letta', 'auggie'];
 const GARBAGE_IS_OPEN = [
-  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi', 'letta',
+  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi', 'letta', 'auggie',
 ];
 /** Cline's timeout is not in its settings: two minutes, for the hook after the tool, too. */
 const AFTER_TWO_MINUTES = { late: 125, seconds: 300 };

@@ -502,6 +502,34 @@ const letta = {
   },
 };
 
+/** Auggie with a session of its service, at whose address the stand-in is. */
+const auggie = {
+  id: 'auggie',
+  title: 'Auggie',
+  command: 'auggie',
+  agent: 'auggie',
+  packages: ['@augmentcode/auggie@0.36.0'],
+  program: ['node', 'node_modules/@augmentcode/auggie/augment.mjs'],
+  env: {
+    AUGMENT_SESSION_AUTH: JSON.stringify({ accessToken: 'test', tenantURL: `${root}/`, scopes: ['read', 'write'] }),
+    AUGMENT_DISABLE_AUTO_UPDATE: '1',
+  },
+  files: { '.augment/settings.json': json({ theme: 'dark' }) },
+  terminal: (flags) => ['--allow-indexing', ...flags],
+  headless: (flags, prompt) => [...flags, '--print', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({
+      tool: 'launch-process',
+      arguments: { command, wait: true, max_wait_seconds: 60, cwd: PROJECT },
+    }),
+    write: (path, text) => ({ tool: 'save-file', arguments: { path, file_content: text } }),
+    read: (path) => ({ tool: 'view', arguments: { path, type: 'file' } }),
+    note: (text) => ({ tool: 'create_note_notes', unlisted: true, arguments: { text } }),
+  },
+  notes: ({ files }) => ({ '.augment/settings.json': merged(files['.augment/settings.json'], servers()) }),
+};
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -509,7 +537,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, letta];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, letta, auggie];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

@@ -451,7 +451,12 @@ fn request(
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
-        session_id: input::name(names, &session)?.map(str::to_owned),
+        session_id: match input::name(names, &session)? {
+            // Letta Code names its agent, which lives longer than a session.
+            None => input::name(names, &["agent_id"])?,
+            id => id,
+        }
+        .map(str::to_owned),
         call_id: match input::name(names, &call)? {
             // Kimi Code. Qwen Code has another value in it.
             None => input::name(names, &["tool_call_id"])?,

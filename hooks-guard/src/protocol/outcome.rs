@@ -60,6 +60,11 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         Some("error") => {
             let output = within(&["output"]).and_then(Value::as_str);
             let text = || output.map(|text| text.chars().take(MAX_TEXT_CHARS).collect());
+            let status = output.and_then(|text| {
+                let (first, _) = text.split_once('\n').unwrap_or((text, ""));
+                first.strip_prefix("Exit code: ")?.parse().ok()
+            });
+            outcome.exit_status = outcome.exit_status.or(status);
             outcome.succeeded = Some(false);
             outcome.error = outcome.error.take().or_else(text);
         }
