@@ -117,10 +117,10 @@ const commands = [
 // Tools of an MCP server.
 
 const noNote = (o) => reached(o) || (o.noted ? 'the note is created' : '');
-/** Settings with the server, and a rule about its tool. opencode's name for it can be read in two ways. */
+/** Settings with the server, and a rule about its tool. The names of opencode and Auggie for it can be read in two ways. */
 const notes = (effect) => (client) => ({
   ...client.notes(client),
-  [RULES]: `[[rule]]\neffect = "${effect}"\nmcp = ["notes/create_*", "notes_create/*"]\nreason = "notes of the lab"\n`,
+  [RULES]: `[[rule]]\neffect = "${effect}"\nmcp = ["notes/create_*", "notes_create/*", "note_notes/create"]\nreason = "notes of the lab"\n`,
 });
 
 const mcp = [
@@ -133,7 +133,7 @@ const mcp = [
     expect: [
       prevents('a rule denies a tool of an MCP server', noNote),
       unlessItEnds(prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/))),
-      does('the trail has the call of the tool', trail(/rule.*notes[/_]create_note/)),
+      does('the trail has the call of the tool', trail(/rule.*(notes[/_]create_note|create_note_notes)/)),
     ],
   },
   {
@@ -143,7 +143,7 @@ const mcp = [
     script: (tools) => [tools.note('x')],
     expect: [
       does('a tool of an MCP server that a rule allows runs', (o) => reached(o) || (o.noted ? '' : 'there is no note')),
-      does('the trail has the run of the tool', trail(/yes\s+MCP tool notes[/_]create_note/)),
+      does('the trail has the run of the tool', trail(/yes\s+MCP tool (notes[/_]create_note|create_note_notes)/)),
     ],
   },
 ];

@@ -514,7 +514,7 @@ const auggie = {
     AUGMENT_SESSION_AUTH: JSON.stringify({ accessToken: 'test', tenantURL: `${root}/`, scopes: ['read', 'write'] }),
     AUGMENT_DISABLE_AUTO_UPDATE: '1',
   },
-  files: { '.augment/settings.json': json({ theme: 'dark' }) },
+  files: { '.augment/settings.json': json({ mcpServers: {} }) },
   terminal: (flags) => ['--allow-indexing', ...flags],
   headless: (flags, prompt) => [...flags, '--print', prompt],
   free: [],

@@ -54,11 +54,13 @@ pub enum Agent {
     KimiCode,
     /// Letta Code.
     LettaCode,
+    /// Auggie, the command line of Augment Code.
+    Auggie,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 20] = [
+    pub const ALL: [Agent; 21] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -79,6 +81,7 @@ impl Agent {
         Agent::Pi,
         Agent::KimiCode,
         Agent::LettaCode,
+        Agent::Auggie,
     ];
 
     /// Returns the agent's description.
@@ -104,6 +107,7 @@ impl Agent {
             Agent::Pi => &agents::PI,
             Agent::KimiCode => &agents::KIMI_CODE,
             Agent::LettaCode => &agents::LETTA_CODE,
+            Agent::Auggie => &agents::AUGGIE,
         }
     }
 

@@ -420,6 +420,19 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
+        title: Agent::Auggie.title(),
+        agent: Some(Agent::Auggie),
+        source: Source::Code("0.36.0"),
+        files: &[
+            user(".augment/settings.json").seen(Source::Run("0.36.0")),
+            both(".augment/settings.json"),
+            both(".augment/settings.local.json"),
+            // Commands, skills, rules, sub-agents, plugins and the session of the service.
+            both(".augment/"),
+            machine("/etc/augment/"),
+        ],
+    },
+    AgentClient {
         title: "Kilo Code",
         agent: None,
         source: Source::Documentation,

@@ -218,6 +218,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
     (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
     (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::LettaCode, "PreToolUse", "", [Silent, Deny, Deny]),
+    (Agent::Auggie, "PreToolUse", "", [Silent, Deny, Deny]),
 ];
 
 /// One recording.
@@ -253,7 +255,7 @@ fn recording(name: &str) -> Recording {
             .unwrap_or_default()
             .into(),
         input: input.to_string().into_bytes(),
-        output: recorded["output"].clone(),
+        output: read_reply(agent, &recorded["output"], recorded["exit"] == "2"),
     };
     let denies =
         recording.event == "PreToolUse" && decision(agent, "PreToolUse", &recording.output) == Deny;
@@ -262,9 +264,28 @@ fn recording(name: &str) -> Recording {
     recording
 }
 
-/// Returns the exit status of a reply. Only Grok reads it.
+/// The agents whose hook denies by its exit status.
+const BY_STATUS: [Agent; 2] = [Agent::LettaCode, Agent::Auggie];
+
+/// Returns what an agent reads of a reply: the output, or that it is denied by the exit status.
+fn read_reply(agent: Agent, output: &Value, denies: bool) -> Value {
+    match BY_STATUS.contains(&agent) && denies {
+        true => json!({"denied": true}),
+        false => output.clone(),
+    }
+}
+
+/// Returns what an agent reads of a reply of the guard.
+fn reply_of(agent: Agent, reply: &HookReply) -> Value {
+    read_reply(agent, &printed(&reply.stdout), reply.exit == 2)
+}
+
+/// Returns the exit status of a reply. The other agents do not read it.
 fn exit_status(agent: Agent, denies: bool) -> u8 {
-    if agent == Agent::Grok && denies { 2 } else { 0 }
+    match (agent == Agent::Grok || BY_STATUS.contains(&agent)) && denies {
+        true => 2,
+        false => 0,
+    }
 }
 
 /// Returns the decision in a reply, read as the client reads it.
@@ -280,6 +301,13 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
             (Some(false), None) => return Silent,
             (None, Some(_)) => return Ask,
             _ => panic!("{agent} {event}: {output}"),
+        },
+        (agent, _) if BY_STATUS.contains(&agent) => match output["denied"] == true {
+            true => return Deny,
+            false => {
+                assert_eq!(*output, "", "{agent} {event}");
+                return Silent;
+            }
         },
         (Agent::Gemini, _) => "/decision",
         (Agent::Copilot, _) => "/permissionDecision",
@@ -443,7 +471,7 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
             let exit = exit_status(agent, field == Deny);
             assert_eq!(reply.exit, exit, "{name}");
             assert_eq!(reply.stderr.is_empty(), exit == 0, "{name}");
-            let output = printed(&reply.stdout);
+            let output = reply_of(agent, &reply);
             let what = format!("{name}: {given:?} is answered {output}");
             assert_eq!(decision(agent, &recording.event, &output), field, "{what}");
             let key = (agent, recording.event.clone(), field);
@@ -451,7 +479,7 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
                 assert_eq!(form(&output), *accepted, "{what}");
             }
         }
-        let output = printed(&failure_reply(agent, Some(question.hook), "failed").stdout);
+        let output = reply_of(agent, &failure_reply(agent, Some(question.hook), "failed"));
         assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
     }
 }
@@ -467,6 +495,8 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::Droid,
         Agent::Grok,
         Agent::KimiCode,
+        Agent::LettaCode,
+        Agent::Auggie,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(
@@ -561,6 +591,22 @@ fn a_failed_command_of_pi_has_its_exit_status() {
     };
     assert_eq!(ran.outcome.exit_status, Some(2));
     assert_eq!(ran.request.call_id.as_deref(), Some("call_000003"));
+}
+
+#[test]
+fn a_failed_command_of_letta_code_and_auggie_has_its_exit_status() {
+    for name in [
+        "letta-code/PostToolUse.Bash.failed",
+        "auggie/PostToolUse.launch-process.failed",
+    ] {
+        let recording = recording(name);
+        let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+            panic!("{name} ran");
+        };
+        assert_eq!(ran.outcome.exit_status, Some(2), "{name}");
+        let error = ran.outcome.error.unwrap();
+        assert!(error.contains("cannot access"), "{name}: {error}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! its inputs in `tests/protocol`.
 
 mod antigravity;
+mod auggie;
 mod claude_code;
 mod cline;
 mod codex;
@@ -30,6 +31,7 @@ use super::description::ToolKind;
 use crate::classify::Shells;
 
 pub(super) use antigravity::ANTIGRAVITY;
+pub(super) use auggie::AUGGIE;
 pub(super) use claude_code::CLAUDE_CODE;
 pub(super) use cline::CLINE;
 pub(super) use codex::CODEX;
