@@ -884,20 +884,6 @@ const letta = [
     ],
   },
   {
-    name: 'another-shell',
-    clients: ['letta'],
-    flags: ({ free }) => ['--toolset', 'codex', ...free],
-    script: () => [
-      { tool: 'exec_command', arguments: { cmd: READ } },
-      { tool: 'exec_command', arguments: { cmd: DELETE, shell: '/bin/dash' } },
-    ],
-    expect: [
-      does('a command of `exec_command` that only reads runs', told(0, /a\.txt/)),
-      prevents('a deletion for another shell does not run', buildStays),
-      prevents('the model receives the reason about the command for another shell', told(1, /DELETE/)),
-    ],
-  },
-  {
     name: 'monitor',
     clients: ['letta'],
     script: () => [

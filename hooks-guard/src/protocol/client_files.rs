@@ -414,7 +414,7 @@ pub const CLIENTS: &[AgentClient] = &[
         source: Source::Code("0.32.18"),
         files: &[
             both(".letta/settings.json").seen(Source::Run("0.32.18")),
-            both(".letta/settings.local.json").seen(Source::Run("0.32.18")),
+            both(".letta/settings.local.json"),
             // Mods, skills, sub-agents and the memory of agents.
             both(".letta/"),
         ],
