@@ -859,8 +859,8 @@ const letta = [
     name: 'disabled-by-project',
     clients: ['letta'],
     files: { 'project/.letta/settings.json': lettaSettings({ disabled: true }) },
-    script: (tools) => [tools.shell(DELETE)],
-    doctor: true,
+    // Letta Code reads the setting of the project after its first call.
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
     expect: [open('a project disables hooks: a delete runs, by the rules of the client', buildGone)],
   },
   {
@@ -870,7 +870,7 @@ const letta = [
       '.letta/settings.json': JSON.stringify({ ...JSON.parse(files['.letta/settings.json']), hooks: { disabled: false } }),
       'project/.letta/settings.json': lettaSettings({ disabled: true }),
     }),
-    script: (tools) => [tools.shell(DELETE)],
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
     expect: [prevents('a project disables hooks, the user sets `disabled` to false: a delete does not run', buildStays)],
   },
   {
