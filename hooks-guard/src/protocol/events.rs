@@ -453,7 +453,7 @@ fn request(
         agent: Some(hook.agent.name().to_owned()),
         session_id: match input::name(names, &session)? {
             // Letta Code names its agent, which lives longer than a session.
-            None => input::name(names, &["agent_id"])?,
+            None if hook.agent == Agent::LettaCode => input::name(names, &["agent_id"])?,
             id => id,
         }
         .map(str::to_owned),

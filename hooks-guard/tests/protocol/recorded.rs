@@ -35,9 +35,13 @@ const NOTE: &str = r#"MCP tool notes/create_note {"text":"x"}"#;
 /// The call of `create_note` if its name can be read in several ways.
 const AMBIGUOUS_NOTE: &str = r#"MCP tool notes_create_note {"text":"x"}"#;
 
+/// The same call in Auggie, which has the server at the end of the name.
+const TOOL_FIRST_NOTE: &str = r#"MCP tool create_note_notes {"text":"x"}"#;
+
 /// Every recording, one line each.
 #[rustfmt::skip]
 const RECORDED: &[(&str, ExpectedEvent)] = &[
+    ("auggie/PostToolUse.create_note_notes", Ran(TOOL_FIRST_NOTE, None)),
     ("auggie/PostToolUse.launch-process", Ran(STATUS, YES)),
     ("auggie/PostToolUse.launch-process.failed", Ran("ls /nonexistent", Some(false))),
     ("auggie/PostToolUse.remove-files", Ran("remove-files ok.txt", None)),
@@ -45,6 +49,8 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("auggie/PostToolUse.view", Ran("view a.txt", None)),
     ("auggie/PostToolUse.write-process.failed", Nothing),
     ("auggie/PreToolUse.apply_patch.deny", Asks("apply_patch new.txt")),
+    ("auggie/PreToolUse.create_note_notes", Asks(TOOL_FIRST_NOTE)),
+    ("auggie/PreToolUse.create_note_notes.deny", Asks(TOOL_FIRST_NOTE)),
     ("auggie/PreToolUse.launch-process", Asks(STATUS)),
     ("auggie/PreToolUse.remove-files", Asks("remove-files ok.txt")),
     ("auggie/PreToolUse.save-file", Asks("save-file ok.txt")),
@@ -160,6 +166,7 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("kimi-code/PreToolUse.mcp__notes__create_note.allow", Asks(NOTE)),
     ("kimi-code/PreToolUse.mcp__notes__create_note.deny", Asks(NOTE)),
     ("letta-code/PostToolUse.Bash", Ran(STATUS, YES)),
+    ("letta-code/PostToolUse.Bash.failed", Ran("ls /nonexistent", Some(false))),
     ("letta-code/PostToolUse.Edit", Ran("Edit /srv/dev/proj/a.txt", YES)),
     ("letta-code/PostToolUse.Edit.failed", Ran("Edit /srv/dev/proj/a.txt", Some(false))),
     ("letta-code/PostToolUse.Read", Ran("Read /srv/dev/proj/a.txt", YES)),
