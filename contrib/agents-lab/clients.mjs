@@ -460,10 +460,7 @@ const kimi = {
   notes: () => ({ '.kimi-code/mcp.json': json(servers()) }),
 };
 
-/**
- * Letta Code with its agents on this machine, which needs no account. Its program contains what it uses of the
- * packages in `overrides`; the registry of the lab may lack them.
- */
+/** The provider of the model of Letta Code, in its local storage. */
 const lettaModel = {
   version: 1,
   providers: {
@@ -479,6 +476,10 @@ const lettaModel = {
     },
   },
 };
+/**
+ * Letta Code with its agents on this machine, which needs no account. Its program contains what it uses of the
+ * packages in `overrides`; the registry of the lab may lack them.
+ */
 const letta = {
   id: 'letta',
   title: 'Letta Code',

@@ -78,7 +78,7 @@ const SWITCHES: &[Switch] = &[
     ),
     (
         Agent::LettaCode,
-        Some(".letta/settings.json"),
+        None,
         Some(".letta/settings.json"),
         r#"{"hooks": {"disabled": true}}"#,
         "hooks.disabled",
