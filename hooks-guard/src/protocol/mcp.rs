@@ -9,7 +9,7 @@
 //! | opencode | `SERVER_TOOL` | |
 //! | Factory Droid | `SERVER___TOOL` | |
 //! | Grok CLI | `SERVER__TOOL` | |
-//! | Auggie | `TOOL_SERVER` | Auggie says in `is_mcp_tool` whether it is one |
+//! | Auggie | `TOOL_SERVER` | `is_mcp_tool` is `false` for another tool |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;

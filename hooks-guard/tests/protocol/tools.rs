@@ -329,7 +329,7 @@ fn tools_of_mcp_servers_name_their_server() {
     }
 }
 
-/// Auggie says whether a tool is one of a server: its own tools have `_` in their names, too.
+/// The own tools of Auggie have `_` in their names, too; `is_mcp_tool` is `false` for them.
 #[test]
 fn a_tool_of_auggie_that_is_none_of_a_server_is_not_checked() {
     let mut input = input("view_tasklist", &json!({"query": "rm -rf /"}));
