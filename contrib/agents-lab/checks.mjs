@@ -43,7 +43,9 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'kilo', 'goose'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'kilo', 'goose', 'letta', 'auggie'];
+/** Letta Code's agents call the tools of servers by a command, `letta mcp`. */
+const withServers = everyone.filter((id) => id !== 'letta');
 /** A hook that changes every shell command. */
 const OTHER_HOOK = {
   '.claude/settings.json': JSON.stringify({
@@ -115,33 +117,33 @@ const commands = [
 // Tools of an MCP server.
 
 const noNote = (o) => reached(o) || (o.noted ? 'the note is created' : '');
-/** Settings with the server, and a rule about its tool. opencode's name for it can be read in two ways. */
+/** Settings with the server, and a rule about its tool. The names of opencode and Auggie for it can be read in two ways. */
 const notes = (effect) => (client) => ({
   ...client.notes(client),
-  [RULES]: `[[rule]]\neffect = "${effect}"\nmcp = ["notes/create_*", "notes_create/*"]\nreason = "notes of the lab"\n`,
+  [RULES]: `[[rule]]\neffect = "${effect}"\nmcp = ["notes/create_*", "notes_create/*", "note_notes/create"]\nreason = "notes of the lab"\n`,
 });
 
 const mcp = [
   {
     name: 'mcp',
-    clients: everyone,
+    clients: withServers,
     quick: ['codex', 'gemini', 'copilot'],
     files: notes('deny'),
     script: (tools) => [tools.note('x')],
     expect: [
       prevents('a rule denies a tool of an MCP server', noNote),
       unlessItEnds(prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/))),
-      does('the trail has the call of the tool', trail(/rule.*notes[/_]create_note/)),
+      does('the trail has the call of the tool', trail(/rule.*(notes[/_]create_note|create_note_notes)/)),
     ],
   },
   {
     name: 'mcp-allowed',
-    clients: everyone,
+    clients: withServers,
     files: notes('allow'),
     script: (tools) => [tools.note('x')],
     expect: [
       does('a tool of an MCP server that a rule allows runs', (o) => reached(o) || (o.noted ? '' : 'there is no note')),
-      does('the trail has the run of the tool', trail(/yes\s+MCP tool notes[/_]create_note/)),
+      does('the trail has the run of the tool', trail(/yes\s+MCP tool (notes[/_]create_note|create_note_notes)/)),
     ],
   },
 ];
@@ -163,9 +165,9 @@ const stillOpen = (ids, guard, says, more) => ({
   clients: ids,
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
-const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi'];
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi', 'letta', 'auggie'];
 const GARBAGE_IS_OPEN = [
-  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi',
+  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi', 'letta', 'auggie',
 ];
 /** Cline's timeout is not in its settings: two minutes, for the hook after the tool, too. */
 const AFTER_TWO_MINUTES = { late: 125, seconds: 300 };
@@ -889,6 +891,83 @@ const kilo = [
   },
 ];
 
+// Letta Code.
+
+const lettaSettings = (hooks) => JSON.stringify({ hooks });
+/** A hook of a project that changes every shell command. */
+const LETTA_CHANGES = lettaSettings({
+  PreToolUse: [
+    {
+      matcher: 'Bash',
+      hooks: [
+        {
+          type: 'command',
+          command: `printf %s '${JSON.stringify({ hookSpecificOutput: { updatedInput: { command: 'touch marker' } } })}'`,
+        },
+      ],
+    },
+  ],
+});
+const letta = [
+  {
+    name: 'terminal',
+    clients: ['letta'],
+    quick: true,
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    keys: [{ see: '❯|>' }, { wait: 3 }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
+    expect: [
+      prevents('in a terminal: a delete does not run without approval', buildStays),
+      does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
+    ],
+  },
+  {
+    name: 'trail',
+    clients: ['letta'],
+    quick: true,
+    script: (tools) => [tools.shell(DELETE), tools.shell('ls /nonexistent')],
+    expect: [
+      does('a call that was denied is no run in the trail', trail(/DENIED by guard +rm -r build/)),
+      does('a command that failed is a run in the trail', trail(/yes +ls \/nonexistent/)),
+    ],
+  },
+  {
+    name: 'disabled-by-project',
+    clients: ['letta'],
+    files: { 'project/.letta/settings.json': lettaSettings({ disabled: true }) },
+    // Letta Code reads the setting of the project after its first call.
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [open('a project disables hooks: a delete runs, by the rules of the client', buildGone)],
+  },
+  {
+    name: 'disabled-by-project-not-by-user',
+    clients: ['letta'],
+    files: ({ files }) => ({
+      '.letta/settings.json': JSON.stringify({ ...JSON.parse(files['.letta/settings.json']), hooks: { disabled: false } }),
+      'project/.letta/settings.json': lettaSettings({ disabled: true }),
+    }),
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [prevents('a project disables hooks, the user sets `disabled` to false: a delete does not run', buildStays)],
+  },
+  {
+    name: 'changed-input',
+    clients: ['letta'],
+    files: { 'project/.letta/settings.json': LETTA_CHANGES },
+    script: (tools) => [tools.shell(READ)],
+    expect: [
+      open('a hook of a project changes the command: the other command runs', (o) => reached(o) || told(0, /^(?![^]*a\.txt)/)(o)),
+      does('a hook of a project changes the command: the trail has what ran', trail(/OTHER[^\n]*git status[^\n]*touch marker/)),
+    ],
+  },
+  {
+    name: 'monitor',
+    clients: ['letta'],
+    script: () => [
+      { tool: 'Monitor', arguments: { command: DELETE, description: 'x', timeout_ms: 5_000, persistent: false }, unlisted: true },
+    ],
+    expect: [prevents('the command of a monitor does not run', buildStays)],
+  },
+];
+
 // Claude Code with hooks over HTTP.
 
 const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
@@ -973,7 +1052,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...kilo, ...goose,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...kilo, ...goose, ...letta,
   ...overHttp, ...placeChecks,
 ];
 

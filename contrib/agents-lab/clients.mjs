@@ -4,6 +4,7 @@
 //   agent      name of the agent for `hooks-guard`
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
+//   overrides  packages that it depends on, but that its program does not load: they are not installed
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
 //              the folder of the packages
 //   command    name under which users and `hooks-guard` find it
@@ -554,6 +555,77 @@ const goose = {
   }),
 };
 
+/** The provider of the model of Letta Code, in its local storage. */
+const lettaModel = {
+  version: 1,
+  providers: {
+    'openai-compatible': {
+      id: 'local-provider-openai-compatible',
+      name: 'openai-compatible',
+      provider_type: 'openai-compatible',
+      provider_category: 'byok',
+      auth: { type: 'api', key: 'test' },
+      base_url: `${root}/v1`,
+      created_at: '2026-01-01T00:00:00.000Z',
+      updated_at: '2026-01-01T00:00:00.000Z',
+    },
+  },
+};
+/**
+ * Letta Code with its agents on this machine, which needs no account. Its program contains what it uses of the
+ * packages in `overrides`; the registry of the lab may lack them.
+ */
+const letta = {
+  id: 'letta',
+  title: 'Letta Code',
+  command: 'letta',
+  agent: 'letta-code',
+  packages: ['@letta-ai/letta-code@0.32.18'],
+  overrides: ['@janhapke/sharp-electron', '@letta-ai/letta-agent-sdk', '@letta-ai/trajectory'],
+  program: ['node', 'node_modules/@letta-ai/letta-code/letta.js'],
+  env: { DISABLE_AUTOUPDATER: '1', LETTA_CODE_TELEM: '0' },
+  files: {
+    '.letta/settings.json': json({ preferredBackendMode: 'local', autoConversationTitles: false }),
+    '.letta/lc-local-backend/providers/auth.json': json(lettaModel),
+  },
+  terminal: (flags) => ['--new-agent', ...flags],
+  headless: (flags, prompt) => ['--new-agent', ...flags, '-p', prompt],
+  free: ['--permission-mode', 'unrestricted'],
+  tools: {
+    shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'Write', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+  },
+};
+
+/** Auggie with a session of its service, at whose address the stand-in is. */
+const auggie = {
+  id: 'auggie',
+  title: 'Auggie',
+  command: 'auggie',
+  agent: 'auggie',
+  packages: ['@augmentcode/auggie@0.36.0'],
+  program: ['node', 'node_modules/@augmentcode/auggie/augment.mjs'],
+  env: {
+    AUGMENT_SESSION_AUTH: JSON.stringify({ accessToken: 'test', tenantURL: `${root}/`, scopes: ['read', 'write'] }),
+    AUGMENT_DISABLE_AUTO_UPDATE: '1',
+  },
+  files: { '.augment/settings.json': json({ mcpServers: {} }) },
+  terminal: (flags) => ['--allow-indexing', ...flags],
+  headless: (flags, prompt) => [...flags, '--print', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({
+      tool: 'launch-process',
+      arguments: { command, wait: true, max_wait_seconds: 60, cwd: PROJECT },
+    }),
+    write: (path, text) => ({ tool: 'save-file', arguments: { path, file_content: text } }),
+    read: (path) => ({ tool: 'view', arguments: { path, type: 'file' } }),
+    note: (text) => ({ tool: 'create_note_notes', unlisted: true, arguments: { text } }),
+  },
+  notes: ({ files }) => ({ '.augment/settings.json': merged(files['.augment/settings.json'], servers()) }),
+};
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -561,7 +633,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose, letta, auggie];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

@@ -59,7 +59,8 @@ function installedFiles() {
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
     '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
     '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml',
-    '.config/kilo/plugins/hooks-guard.js', '.agents/plugins/hooks-guard/hooks/hooks.json'];
+    '.config/kilo/plugins/hooks-guard.js', '.agents/plugins/hooks-guard/hooks/hooks.json',
+    '.letta/settings.json', '.augment/settings.json'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 

@@ -8,6 +8,9 @@ import { brotliDecompressSync } from 'node:zlib';
 /** Statuses of npm for a registry that refuses, or cannot be reached. */
 const REFUSED = /\b(E40[134]|E429|E5\d\d|ETARGET|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 
+/** Package that takes the place of those in `overrides`. */
+const PLACEHOLDER = 'isexe@2.0.0';
+
 /**
  * Installs a client unless its pinned packages are there. Runs no lifecycle script.
  *
@@ -22,7 +25,9 @@ export function install(client, folder) {
   const fresh = `${place}.new`;
   for (const old of [place, fresh]) rmSync(old, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
-  writeFileSync(join(fresh, 'package.json'), '{ "private": true }\n');
+  // An override with a package that is installed anyway installs nothing more.
+  const overrides = Object.fromEntries((client.overrides ?? []).map((name) => [name, `npm:${PLACEHOLDER}`]));
+  writeFileSync(join(fresh, 'package.json'), JSON.stringify({ private: true, overrides }));
   // `--force`: some packages require a newer Node than the one that runs npm.
   const options = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', '--force', '--loglevel=error'];
   const npm = spawnSync('npm', ['install', ...options, ...client.packages], {

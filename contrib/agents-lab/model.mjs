@@ -1,4 +1,4 @@
-// Stand-in for the model server of every client. It speaks four wire formats and requests the tool
+// Stand-in for the model server of every client. It speaks five wire formats and requests the tool
 // calls of a script, one after another; then it ends the turn. A list in a script is a set of calls that
 // one response requests together.
 
@@ -110,7 +110,7 @@ const responses = {
 };
 
 /** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI, Cline, Pi,
- * Kimi Code, Kilo Code and Goose. */
+ * Kimi Code, Kilo Code, Goose and Letta Code. */
 const chat = {
   path: /\/v1\/chat\/completions$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.function?.name),
@@ -166,7 +166,48 @@ const generate = {
   },
 };
 
-const FORMATS = [messages, responses, chat, generate];
+/** Augment's `/chat-stream`: Auggie, whose service this stands in for. One line of the response is one part of it. */
+const augment = {
+  path: /\/chat-stream$/,
+  offered: (body) => (body.tool_definitions ?? []).map((tool) => tool.name),
+  results: (body) =>
+    firstOfEach(
+      [...listOf(body.chat_history).flatMap((exchange) => exchange.request_nodes ?? []), ...listOf(body.nodes)]
+        .map((node) => node.tool_result_node)
+        .filter(Boolean),
+      (result) => result.tool_use_id,
+    ).map((result) => ({ id: result.tool_use_id, content: result.content })),
+  prompts: (body) => [
+    body.message ?? '',
+    ...listOf(body.chat_history).map((exchange) => exchange.request_message ?? ''),
+    ...[...listOf(body.chat_history).flatMap((exchange) => exchange.request_nodes ?? []), ...listOf(body.nodes)]
+      .map((node) => node.text_node?.content ?? ''),
+  ],
+  reply(_body, calls, id) {
+    const uses = calls.map((call, index) => ({
+      id: index + 1,
+      type: 5,
+      content: '',
+      tool_use: { tool_use_id: idOf(id, index), tool_name: call.tool, input_json: JSON.stringify(call.arguments) },
+    }));
+    const [ENDED, USES_TOOLS] = [1, 3];
+    return { lines: [{ text: uses.length > 0 ? '' : DONE, nodes: uses, stop_reason: uses.length > 0 ? USES_TOOLS : ENDED }] };
+  },
+};
+
+const FORMATS = [messages, responses, chat, generate, augment];
+
+/** What Auggie asks its service for at its start, by path. */
+const AUGMENT_START = {
+  '/get-models': {
+    default_model: MODEL,
+    models: [{ name: MODEL, suggested_prefix_char_count: 1_000, suggested_suffix_char_count: 1_000 }],
+    // Without it, Auggie calls no hook.
+    feature_flags: { enable_hooks: true },
+    languages: [],
+  },
+  '/agents/list-remote-tools': { tools: [] },
+};
 
 /** Returns a value that should be a list, or an empty list. */
 function listOf(value) {
@@ -264,6 +305,7 @@ export async function serveModel(port, script, others = []) {
     const format = FORMATS.find((format) => format.path.test(path));
     if (!format) {
       if (/count_?tokens/i.test(path)) return { json: { input_tokens: 1, totalTokens: 1 } };
+      if (AUGMENT_START[path]) return { json: AUGMENT_START[path] };
       if (/\/models$/.test(path)) return { json: { object: 'list', data: [{ id: MODEL, object: 'model' }] } };
       record.unknown.push(path);
       return { status: 404, json: { error: { message: 'not part of the stand-in' } } };
@@ -288,10 +330,15 @@ export async function serveModel(port, script, others = []) {
   const server = createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { status = 200, json, events } = answer(request.url, parsed(Buffer.concat(chunks)));
+    const { status = 200, json, lines, events } = answer(request.url, parsed(Buffer.concat(chunks)));
     if (json) {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(json));
+      return;
+    }
+    if (lines) {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       return;
     }
     response.writeHead(status, { 'content-type': 'text/event-stream' });

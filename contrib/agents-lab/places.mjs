@@ -226,6 +226,12 @@ const PLACES = {
     },
     calls: 100,
   },
+  letta: {
+    agent: { tool: 'Agent', arguments: task('general-purpose') },
+    // Its sub-agents run in the background.
+    wait: [{ tool: 'Bash', arguments: { command: 'sleep 40', description: 'x', timeout: 100_000 } }],
+    calls: 100,
+  },
 };
 
 const everyone = Object.keys(PLACES);

@@ -78,6 +78,13 @@ const IN_PACKAGE = {
     const table = /\{\["LS"\]:"LS",[^}]*\}/.exec(text)[0];
     return [...found(table, /\["([A-Za-z]+)"\]:/g), ...found(text, /llmId:"([A-Za-z_]+)"/g)];
   },
+  letta(file) {
+    // Keys of the table, with the function of each tool.
+    const text = readFileSync(file, 'utf8');
+    const table = text.slice(text.indexOf('  toolDefinitions = {'), text.indexOf('  TOOL_DEFINITIONS = toolDefinitions;'));
+    const memory = /ROOT_MEMORY_TOOL_ASSETS = \{[^]*?\n  \};/.exec(text)?.[0] ?? '';
+    return [...found(table, /^    ([A-Za-z_]+): defineTool\(/gm), ...found(memory, /^    ([a-z_]+): \{/gm)];
+  },
   cline(file) {
     const text = textFrom(file, '{READ_FILES:"', 5_000_000);
     const table = /\{READ_FILES:"[^}]*\}/.exec(text)[0];

@@ -54,11 +54,15 @@ pub enum Agent {
     KimiCode,
     /// Kilo Code, through a plugin that calls the binary.
     KiloCode,
+    /// Letta Code.
+    LettaCode,
+    /// Auggie, the command line of Augment Code.
+    Auggie,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 20] = [
+    pub const ALL: [Agent; 22] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -79,6 +83,8 @@ impl Agent {
         Agent::Pi,
         Agent::KimiCode,
         Agent::KiloCode,
+        Agent::LettaCode,
+        Agent::Auggie,
     ];
 
     /// Returns the agent's description.
@@ -104,6 +110,8 @@ impl Agent {
             Agent::Pi => &agents::PI,
             Agent::KimiCode => &agents::KIMI_CODE,
             Agent::KiloCode => &agents::KILO_CODE,
+            Agent::LettaCode => &agents::LETTA_CODE,
+            Agent::Auggie => &agents::AUGGIE,
         }
     }
 

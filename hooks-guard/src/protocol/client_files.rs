@@ -405,6 +405,30 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
+        title: Agent::LettaCode.title(),
+        agent: Some(Agent::LettaCode),
+        source: Source::Code("0.32.18"),
+        files: &[
+            both(".letta/settings.json").seen(Source::Run("0.32.18")),
+            both(".letta/settings.local.json"),
+            // Mods, skills, sub-agents and the memory of agents.
+            both(".letta/"),
+        ],
+    },
+    AgentClient {
+        title: Agent::Auggie.title(),
+        agent: Some(Agent::Auggie),
+        source: Source::Code("0.36.0"),
+        files: &[
+            user(".augment/settings.json").seen(Source::Run("0.36.0")),
+            both(".augment/settings.json"),
+            both(".augment/settings.local.json"),
+            // Commands, skills, rules, sub-agents, plugins and the session of the service.
+            both(".augment/"),
+            machine("/etc/augment/"),
+        ],
+    },
+    AgentClient {
         title: Agent::KimiCode.title(),
         agent: Some(Agent::KimiCode),
         source: Source::Code("2.1.0"),

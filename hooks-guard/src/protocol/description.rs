@@ -292,6 +292,8 @@ pub(crate) struct McpNaming {
     /// `true` if the input of the tool has the form `{"tool_name": …, "tool_input": …}`, because the
     /// agent calls it by a tool of its own.
     pub(crate) wraps_arguments: bool,
+    /// `true` if the tool is before the server.
+    pub(crate) tool_first: bool,
 }
 
 impl McpNaming {
@@ -300,6 +302,7 @@ impl McpNaming {
         prefix: "mcp__",
         separator: "__",
         wraps_arguments: false,
+        tool_first: false,
     };
 }
 

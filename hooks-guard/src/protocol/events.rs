@@ -161,11 +161,16 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
     let listed = tools::tool(&name);
-    let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
-    let own = match tool {
+    let own = match listed {
         Some(_) => None,
         None => own_tools::own_tool(hook.agent, &name),
     };
+    // The `command` of such a tool may be another word: Letta Code's `memory` has `create`.
+    let tool = match own {
+        Some(OwnTool::Asks(_)) => None,
+        _ => listed.or_else(|| unlisted_shell(arguments.as_ref())),
+    };
+    let own = own.filter(|_| tool.is_none());
     let mcp_tools = match (listed, own) {
         (None, None) => mcp::tools(hook.agent, &name, object)?,
         _ => Vec::new(),
@@ -179,7 +184,12 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
             let is_decided = fetches == OwnTool::Fetches || !addresses.is_empty();
             is_decided.then_some(AgentToolEffect::Fetches(addresses))
         }
-        Some(OwnTool::Nothing | OwnTool::Agents) | None => None,
+        Some(OwnTool::Agents) => {
+            let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
+            let does = arguments.and_then(own_tools::agents_elsewhere);
+            does.map(|does| AgentToolEffect::Does(does.to_owned()))
+        }
+        Some(OwnTool::Nothing) | None => None,
     };
     let is_decided = effect.is_some() || own.is_none() && own_tools::is_complete(hook.agent);
     if is_own && !is_decided {
@@ -442,7 +452,12 @@ fn request(
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
-        session_id: input::name(names, &session)?.map(str::to_owned),
+        session_id: match input::name(names, &session)? {
+            // Letta Code names its agent, which lives longer than a session.
+            None if hook.agent == Agent::LettaCode => input::name(names, &["agent_id"])?,
+            id => id,
+        }
+        .map(str::to_owned),
         call_id: match input::name(names, &call)? {
             // Kimi Code. Qwen Code has another value in it.
             None => input::name(names, &["tool_call_id"])?,
@@ -460,7 +475,7 @@ fn request(
         // The tool of an MCP server, which the caller describes.
         None => {}
         Some(tool @ (ToolKind::Shell | ToolKind::PowerShell)) => {
-            let command = command(arguments)?;
+            let command = in_shell(command(arguments)?, arguments)?;
             request.command = match tool {
                 ToolKind::PowerShell => {
                     format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
@@ -524,6 +539,16 @@ fn command(arguments: &JsonObject) -> Result<String, Problem> {
         Some(Value::Array(_)) => Err(Problem::Type { field, wanted }),
         Some(command) => one(command),
     }
+}
+
+/// Returns a command as it is read by the shell in the field `shell`, which Letta Code runs instead of
+/// the user's.
+fn in_shell(command: String, arguments: &JsonObject) -> Result<String, Problem> {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+    Ok(match input::text(arguments, "shell")?.map(str::trim) {
+        None | Some("") => command,
+        Some(shell) => format!("{} -c {}", quoted(shell), quoted(&command)),
+    })
 }
 
 /// Returns a command with the words of its field `args`, which Cline runs without a shell.

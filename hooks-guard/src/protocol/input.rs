@@ -100,7 +100,7 @@ pub(crate) fn name<'a>(
 
 /// Returns the directory of the session.
 pub(crate) fn cwd(object: &JsonObject) -> Result<Option<PathBuf>, Problem> {
-    let spellings = ["cwd", "directory", "working_dir"];
+    let spellings = ["cwd", "directory", "working_dir", "working_directory"];
     let cwd = text_of_spellings(object, &spellings)?.filter(|cwd| !cwd.is_empty());
     let roots = ["workspace_roots", "workspacePaths", "workspaceRoots"];
     let first_root = || {

@@ -9,6 +9,7 @@
 //! | opencode, Kilo Code | `SERVER_TOOL` | |
 //! | Factory Droid | `SERVER___TOOL` | |
 //! | Grok CLI, Goose | `SERVER__TOOL` | |
+//! | Auggie | `TOOL_SERVER` | `is_mcp_tool` is `false` for another tool |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;
@@ -27,6 +28,9 @@ pub(super) fn tools(
     name: &str,
     object: &JsonObject,
 ) -> Result<Vec<McpTool>, Problem> {
+    if object.get("is_mcp_tool") == Some(&Value::Bool(false)) {
+        return Ok(Vec::new());
+    }
     Ok(match named(object)? {
         Some(tool) => vec![tool],
         None => readings(agent, name, server(object)?.as_deref()),
@@ -117,20 +121,27 @@ fn readings(agent: Agent, name: &str, server: Option<&str>) -> Vec<McpTool> {
     let mut namings = namings.into_iter().flatten();
     let split = namings.find_map(
         |McpNaming {
-             prefix, separator, ..
+             prefix,
+             separator,
+             tool_first,
+             ..
          }| {
             let rest = name.strip_prefix(prefix)?;
-            Some((rest, separator))
+            Some((rest, separator, tool_first))
         },
     );
-    let Some((rest, separator)) = split else {
+    let Some((rest, separator, tool_first)) = split else {
         return Vec::new();
     };
     let tool = |(at, _): (usize, char)| {
-        let (server, rest) = (&rest[..at], rest[at..].strip_prefix(separator)?);
-        (!server.is_empty() && !rest.is_empty()).then(|| McpTool {
+        let (first, last) = (&rest[..at], rest[at..].strip_prefix(separator)?);
+        let (server, tool) = match tool_first {
+            true => (last, first),
+            false => (first, last),
+        };
+        (!server.is_empty() && !tool.is_empty()).then(|| McpTool {
             server: server.to_owned(),
-            tool: rest.to_owned(),
+            tool: tool.to_owned(),
         })
     };
     let mut tools: Vec<McpTool> = rest.char_indices().filter_map(tool).collect();

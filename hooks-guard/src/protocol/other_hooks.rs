@@ -31,6 +31,8 @@ const CHANGES: &[InputChange] = &[
     change(Agent::Droid, "updatedInput", Source::Code("0.225.2")),
     change(Agent::Crush, "updated_input", Source::Documentation),
     change(Agent::Cline, "overrideInput", Source::Code("3.0.65")),
+    change(Agent::LettaCode, "updatedInput", Source::Run("0.32.18")),
+    change(Agent::Auggie, "updatedInput", Source::Code("0.36.0")),
     change(Agent::KiloCode, "output.args", Source::Code("7.7.9")),
 ];
 

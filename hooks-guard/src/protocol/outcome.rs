@@ -40,8 +40,14 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     let metadata = within(&["metadata"]).and_then(Value::as_object);
     let exit = within(&["exit_code", "exitCode", "exit"]);
     let exit = exit.or_else(|| metadata.and_then(|metadata| metadata.get("exit")));
+    let printed_status = printed_status.or_else(|| {
+        let output = object.get("tool_output").and_then(Value::as_str);
+        output.and_then(status_in_element)
+    });
     outcome.exit_status = exit.and_then(Value::as_i64).or(printed_status);
-    let error = object.get("error").or_else(|| within(&["error"]));
+    let fields = ["error", "tool_error"];
+    let error = fields.iter().find_map(|field| object.get(*field));
+    let error = error.or_else(|| within(&["error"]));
     if let Some(error) = error.filter(|error| !error.is_null()) {
         let text = match (error, error.get("message")) {
             (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
@@ -53,6 +59,22 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         outcome.exit_status = outcome.exit_status.or(status);
         outcome.succeeded = Some(false);
         outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
+    }
+    // Letta Code.
+    match within(&["status"]).and_then(Value::as_str) {
+        Some("success") => outcome.succeeded = outcome.succeeded.or(Some(true)),
+        Some("error") => {
+            let output = within(&["output"]).and_then(Value::as_str);
+            let text = || output.map(|text| text.chars().take(MAX_TEXT_CHARS).collect());
+            let status = output.and_then(|text| {
+                let (first, _) = text.split_once('\n').unwrap_or((text, ""));
+                first.strip_prefix("Exit code: ")?.parse().ok()
+            });
+            outcome.exit_status = outcome.exit_status.or(status);
+            outcome.succeeded = Some(false);
+            outcome.error = outcome.error.take().or_else(text);
+        }
+        _ => {}
     }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
@@ -122,6 +144,12 @@ fn status_in_last_line(text: &str) -> Option<i64> {
     let last = text.lines().next_back()?;
     let status = last.strip_prefix("Command failed with exit code: ")?;
     status.strip_suffix('.')?.parse().ok()
+}
+
+/// Returns the exit status in an element of a result, as Auggie prints it.
+fn status_in_element(text: &str) -> Option<i64> {
+    let (_, rest) = text.split_once("<return-code>\n")?;
+    rest.split_once("\n</return-code>")?.0.parse().ok()
 }
 
 /// Returns the exit status at the end of a result, as Droid prints it.

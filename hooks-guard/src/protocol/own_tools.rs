@@ -543,6 +543,41 @@ const TOOLS: &[(Agent, OwnTools)] = &[
             (MAKES_FILES, &["generate_image", "repo_clone"]),
         ],
     ),
+    (
+        Agent::LettaCode,
+        &[
+            (
+                Nothing,
+                &[
+                    "AskUserQuestion",
+                    "ExitWorktree",
+                    "KillBash",
+                    "Skill",
+                    "TaskCreate",
+                    "TaskGet",
+                    "TaskList",
+                    "TaskStop",
+                    "TaskUpdate",
+                    "TodoWrite",
+                    "UpdatePlan",
+                    "read_artifact_file",
+                    "web_search",
+                    // It types into a program that runs already; see `types_into_programs`.
+                    "write_stdin",
+                ],
+            ),
+            (Agents, &["Agent", "SendAgentMessage", "Task"]),
+            (Fetches, &["fetch_webpage"]),
+            (RUNS_CODE, &["Workflow"]),
+            (WORKTREE, &["EnterWorktree"]),
+            (
+                Asks("changes the directory in which the session continues"),
+                &["SetWorkingDirectory"],
+            ),
+            (REMEMBERS, &["memory", "memory_apply_patch"]),
+            (MAKES_FILES, &["write_artifact_file"]),
+        ],
+    ),
 ];
 
 fn tools_of(agent: Agent) -> Option<OwnTools> {
@@ -569,6 +604,14 @@ pub(crate) fn decided(agent: Agent) -> impl Iterator<Item = &'static str> {
     let tools = tools_of(agent).into_iter().flatten();
     let decided = tools.filter(|(tool, _)| !matches!(tool, Nothing | Agents));
     decided.flat_map(|(_, names)| names.iter().copied())
+}
+
+/// Returns what a tool that starts or calls agents does, if these agents do not call the hook: the input
+/// of Letta Code's `Agent` and `SendAgentMessage` can name another machine.
+pub(crate) fn agents_elsewhere(arguments: &JsonObject) -> Option<&'static str> {
+    let computer = arguments.get("computer")?;
+    let Asks(does) = REMOTE else { return None };
+    (!matches!(computer, Value::Null) && computer != "").then_some(does)
 }
 
 /// Maximum number of addresses of one call.

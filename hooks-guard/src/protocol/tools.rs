@@ -64,6 +64,7 @@ pub(super) const PATHS: &[&str] = &[
     "target_file",
     "target_notebook",
     "target_directory",
+    "directory_absolute_path",
     "dir_path",
     "dirPath",
     "uri",

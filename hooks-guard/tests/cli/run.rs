@@ -177,6 +177,12 @@ fn an_agent_is_not_started_if_a_file_switches_the_hook_off() {
             r#"{"extensions": ["x.ts", "-extensions/hooks-guard.ts"]}"#,
             "extensions",
         ),
+        (
+            Agent::LettaCode,
+            ".letta/settings.json",
+            r#"{"hooks": {"disabled": true}}"#,
+            "hooks.disabled",
+        ),
     ] {
         let workplace = Workplace::new();
         workplace.install(agent);

@@ -77,6 +77,13 @@ const SWITCHES: &[Switch] = &[
         "extensions",
     ),
     (
+        Agent::LettaCode,
+        None,
+        Some(".letta/settings.json"),
+        r#"{"hooks": {"disabled": true}}"#,
+        "hooks.disabled",
+    ),
+    (
         Agent::Codex,
         Some(".codex/other.config.toml"),
         Some(".codex/config.toml"),

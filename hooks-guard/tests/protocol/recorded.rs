@@ -35,9 +35,29 @@ const NOTE: &str = r#"MCP tool notes/create_note {"text":"x"}"#;
 /// The call of `create_note` if its name can be read in several ways.
 const AMBIGUOUS_NOTE: &str = r#"MCP tool notes_create_note {"text":"x"}"#;
 
+/// The same call in Auggie, which has the server at the end of the name.
+const TOOL_FIRST_NOTE: &str = r#"MCP tool create_note_notes {"text":"x"}"#;
+
 /// Every recording, one line each.
 #[rustfmt::skip]
 const RECORDED: &[(&str, ExpectedEvent)] = &[
+    ("auggie/PostToolUse.create_note_notes", Ran(TOOL_FIRST_NOTE, None)),
+    ("auggie/PostToolUse.launch-process", Ran(STATUS, YES)),
+    ("auggie/PostToolUse.launch-process.failed", Ran("ls /nonexistent", Some(false))),
+    ("auggie/PostToolUse.remove-files", Ran("remove-files ok.txt", None)),
+    ("auggie/PostToolUse.save-file", Ran("save-file ok.txt", None)),
+    ("auggie/PostToolUse.view", Ran("view a.txt", None)),
+    ("auggie/PostToolUse.write-process.failed", Nothing),
+    ("auggie/PreToolUse.apply_patch.deny", Asks("apply_patch new.txt")),
+    ("auggie/PreToolUse.create_note_notes", Asks(TOOL_FIRST_NOTE)),
+    ("auggie/PreToolUse.create_note_notes.deny", Asks(TOOL_FIRST_NOTE)),
+    ("auggie/PreToolUse.launch-process", Asks(STATUS)),
+    ("auggie/PreToolUse.remove-files", Asks("remove-files ok.txt")),
+    ("auggie/PreToolUse.save-file", Asks("save-file ok.txt")),
+    ("auggie/PreToolUse.str-replace-editor", Asks("str-replace-editor a.txt")),
+    ("auggie/PreToolUse.view", Asks("view a.txt")),
+    ("auggie/PreToolUse.view_tasklist", Nothing),
+    ("auggie/PreToolUse.write-process", Nothing),
     ("claude-code-2.1.197/PostToolUse.Bash.default", Ran(STATUS, YES)),
     ("claude-code-2.1.197/PreToolUse.Bash.allow.default", Asks(STATUS)),
     ("claude-code-2.1.197/PreToolUse.Bash.ask.default", Asks("rm -rf build")),
@@ -184,6 +204,22 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("kimi-code/PreToolUse.Write.deny", Asks("Write /srv/dev/proj/new.txt")),
     ("kimi-code/PreToolUse.mcp__notes__create_note.allow", Asks(NOTE)),
     ("kimi-code/PreToolUse.mcp__notes__create_note.deny", Asks(NOTE)),
+    ("letta-code/PostToolUse.Bash", Ran(STATUS, YES)),
+    ("letta-code/PostToolUse.Bash.failed", Ran("ls /nonexistent", Some(false))),
+    ("letta-code/PostToolUse.Edit", Ran("Edit /srv/dev/proj/a.txt", YES)),
+    ("letta-code/PostToolUse.Edit.failed", Ran("Edit /srv/dev/proj/a.txt", Some(false))),
+    ("letta-code/PostToolUse.Read", Ran("Read /srv/dev/proj/a.txt", YES)),
+    ("letta-code/PostToolUse.Task", Nothing),
+    ("letta-code/PostToolUse.Write", Ran("Write /srv/dev/proj/ok.txt", YES)),
+    ("letta-code/PreToolUse.Bash", Asks(STATUS)),
+    ("letta-code/PreToolUse.Bash.deny", Asks("rm -r build")),
+    ("letta-code/PreToolUse.Edit", Asks("Edit /srv/dev/proj/a.txt")),
+    ("letta-code/PreToolUse.Read", Asks("Read /srv/dev/proj/a.txt")),
+    ("letta-code/PreToolUse.SetWorkingDirectory.deny", Asks(r#"SetWorkingDirectory {"path":"/tmp"}"#)),
+    ("letta-code/PreToolUse.Task", Nothing),
+    ("letta-code/PreToolUse.Write", Asks("Write /srv/dev/proj/ok.txt")),
+    ("letta-code/PreToolUse.Write.deny", Asks("Write /srv/dev/proj/new.txt")),
+    ("letta-code/PreToolUse.memory.deny", Asks(r#"memory {"command":"create","reason":"x","file_path":"x.md","description":"x","file_text":"x"}"#)),
     ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
     ("opencode/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
     ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
@@ -257,6 +293,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
     (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
     (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::LettaCode, "PreToolUse", "", [Silent, Deny, Deny]),
+    (Agent::Auggie, "PreToolUse", "", [Silent, Deny, Deny]),
     (Agent::Goose, "PreToolUse", "", [Silent, Deny, Deny]),
     (Agent::KiloCode, "tool.execute.before", "", [Silent, Deny, Deny]),
 ];
@@ -303,17 +341,21 @@ fn recording(name: &str) -> Recording {
     recording
 }
 
-/// Returns the exit status of a reply. Only Grok and Goose read it.
+/// The agents whose hook denies by its exit status alone.
+const BY_STATUS: [Agent; 2] = [Agent::LettaCode, Agent::Auggie];
+
+/// Returns the exit status of a reply. The other agents do not read it.
 fn exit_status(agent: Agent, denies: bool) -> u8 {
     match agent {
-        Agent::Grok | Agent::Goose if denies => 2,
+        Agent::Grok | Agent::Goose | Agent::LettaCode | Agent::Auggie if denies => 2,
         _ => 0,
     }
 }
 
-/// Returns a reply as the client reads it: Goose reads the exit status as well.
+/// Returns a reply as the client reads it: the output, the exit status, or both.
 fn reply_of(agent: Agent, exit: &Value, output: Value) -> Value {
     match agent {
+        agent if BY_STATUS.contains(&agent) && exit == "2" => json!({"denied": true}),
         Agent::Goose => json!({"exit": exit, "output": output}),
         _ => output,
     }
@@ -338,6 +380,13 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
             (Some(false), None) => return Silent,
             (None, Some(_)) => return Ask,
             _ => panic!("{agent} {event}: {output}"),
+        },
+        (agent, _) if BY_STATUS.contains(&agent) => match output["denied"] == true {
+            true => return Deny,
+            false => {
+                assert_eq!(*output, "", "{agent} {event}");
+                return Silent;
+            }
         },
         (Agent::Gemini, _) => "/decision",
         (Agent::Copilot, _) => "/permissionDecision",
@@ -528,6 +577,8 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
 #[test]
 fn an_unreadable_input_is_denied_by_the_exit_status() {
     for agent in [
+        Agent::LettaCode,
+        Agent::Auggie,
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -631,6 +682,22 @@ fn a_failed_command_of_pi_has_its_exit_status() {
     };
     assert_eq!(ran.outcome.exit_status, Some(2));
     assert_eq!(ran.request.call_id.as_deref(), Some("call_000003"));
+}
+
+#[test]
+fn a_failed_command_of_letta_code_and_auggie_has_its_exit_status() {
+    for name in [
+        "letta-code/PostToolUse.Bash.failed",
+        "auggie/PostToolUse.launch-process.failed",
+    ] {
+        let recording = recording(name);
+        let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+            panic!("{name} ran");
+        };
+        assert_eq!(ran.outcome.exit_status, Some(2), "{name}");
+        let error = ran.outcome.error.unwrap();
+        assert!(error.contains("cannot access"), "{name}: {error}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hooks_guard::AgentToolEffect;
 use hooks_guard::classify::{Crud, MAX_COMMAND_CHARS};
 use hooks_guard::protocol::{Agent, HookEvent, Problem, read};
 use serde_json::{Value, json};
@@ -315,6 +316,9 @@ fn tools_of_mcp_servers_name_their_server() {
     assert_eq!(named, ["my-server/read_x"]);
     let named = readings(Agent::VsCode, "mcp_a_b_c", &none);
     assert_eq!(named, ["a/b_c", "a_b/c"]);
+    let is_one = json!({"is_mcp_tool": true});
+    let named = readings(Agent::Auggie, "read_x_my-server", &is_one);
+    assert_eq!(named, ["x_my-server/read", "my-server/read_x"]);
     for broken in [
         json!({"mcp_server": "github"}),
         json!({"mcp_server": {"name": 1}}),
@@ -322,6 +326,71 @@ fn tools_of_mcp_servers_name_their_server() {
         let mut input = input("mcp__a__b", &none);
         input["mcp_server"] = broken["mcp_server"].clone();
         assert!(read(Agent::ClaudeCode, input.to_string().as_bytes()).is_err());
+    }
+}
+
+/// The own tools of Auggie have `_` in their names, too; `is_mcp_tool` is `false` for them.
+#[test]
+fn a_tool_of_auggie_that_is_none_of_a_server_is_not_checked() {
+    let mut input = input("view_tasklist", &json!({"query": "rm -rf /"}));
+    input["is_mcp_tool"] = false.into();
+    let event = read(Agent::Auggie, input.to_string().as_bytes());
+    assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
+}
+
+/// Returns the input of Letta Code.
+fn letta(tool: &str, arguments: &Value) -> Value {
+    json!({"event_type": "PreToolUse", "agent_id": "a", "working_directory": "/srv/p",
+        "tool_name": tool, "tool_input": arguments, "tool_call_id": "c"})
+}
+
+#[test]
+fn a_command_for_a_shell_of_its_own_is_one_of_this_shell() {
+    for (arguments, command) in [
+        (json!({"cmd": "ls"}), "ls"),
+        (json!({"cmd": "ls", "shell": null}), "ls"),
+        (json!({"cmd": "ls", "shell": " "}), "ls"),
+        (
+            json!({"cmd": "ls", "shell": "/bin/dash"}),
+            "'/bin/dash' -c 'ls'",
+        ),
+        (
+            json!({"cmd": "print('x')", "shell": "python3"}),
+            r"'python3' -c 'print('\''x'\'')'",
+        ),
+    ] {
+        let asked = question(Agent::LettaCode, &letta("exec_command", &arguments));
+        assert_eq!(asked.request.command, command);
+    }
+    let wrong = letta("exec_command", &json!({"cmd": "ls", "shell": ["sh"]}));
+    assert!(read(Agent::LettaCode, wrong.to_string().as_bytes()).is_err());
+}
+
+#[test]
+fn a_word_that_an_own_tool_calls_command_is_no_shell_command() {
+    let arguments = json!({"command": "create", "path": "system/x.md", "reason": "x"});
+    let asked = question(Agent::LettaCode, &letta("memory", &arguments));
+    let effect = asked.request.tool.unwrap().effect;
+    let Some(AgentToolEffect::Does(does)) = effect else {
+        panic!("{effect:?}");
+    };
+    assert!(does.contains("memory"), "{does}");
+}
+
+#[test]
+fn an_agent_on_another_machine_needs_approval() {
+    for tool in ["Task", "SendAgentMessage"] {
+        let here = json!({"prompt": "x", "computer": ""});
+        for arguments in [json!({"prompt": "x"}), here] {
+            let event = read(
+                Agent::LettaCode,
+                letta(tool, &arguments).to_string().as_bytes(),
+            );
+            assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
+        }
+        let elsewhere = json!({"prompt": "x", "computer": "cloud"});
+        let asked = question(Agent::LettaCode, &letta(tool, &elsewhere));
+        assert!(asked.request.tool.unwrap().effect.is_some(), "{tool}");
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         prefix: "",
         separator: "__",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Cline,
     prompting_modes: PROMPTING_MODES,

@@ -40,6 +40,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         prefix: "",
         separator: "-",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Copilot,
     prompting_modes: PROMPTING_MODES,

@@ -43,6 +43,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         prefix: "mcp_",
         separator: "_",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,

@@ -38,6 +38,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         prefix: "",
         separator: "___",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],

@@ -36,6 +36,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         prefix: "mcp_",
         separator: "_",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,

@@ -49,6 +49,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         prefix: "",
         separator: "__",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,

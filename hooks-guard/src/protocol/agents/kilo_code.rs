@@ -41,6 +41,7 @@ pub(crate) const KILO_CODE: AgentDescription = AgentDescription {
         prefix: "",
         separator: "_",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,

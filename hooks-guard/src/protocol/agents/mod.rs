@@ -4,6 +4,7 @@
 //! its inputs in `tests/protocol`.
 
 mod antigravity;
+mod auggie;
 mod claude_code;
 mod cline;
 mod codex;
@@ -17,6 +18,7 @@ mod grok;
 mod kilo_code;
 mod kimi_code;
 mod kiro;
+mod letta_code;
 mod opencode;
 mod openhands;
 mod pi;
@@ -30,6 +32,7 @@ use super::description::ToolKind;
 use crate::classify::Shells;
 
 pub(super) use antigravity::ANTIGRAVITY;
+pub(super) use auggie::AUGGIE;
 pub(super) use claude_code::CLAUDE_CODE;
 pub(super) use cline::CLINE;
 pub(super) use codex::CODEX;
@@ -43,6 +46,7 @@ pub(super) use grok::GROK;
 pub(super) use kilo_code::KILO_CODE;
 pub(super) use kimi_code::KIMI_CODE;
 pub(super) use kiro::KIRO;
+pub(super) use letta_code::LETTA_CODE;
 pub(super) use opencode::OPENCODE;
 pub(super) use openhands::OPENHANDS;
 pub(super) use pi::PI;

@@ -44,6 +44,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
         prefix: "",
         separator: "_",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,

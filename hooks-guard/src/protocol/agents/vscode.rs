@@ -39,6 +39,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         prefix: "mcp_",
         separator: "_",
         wraps_arguments: false,
+        tool_first: false,
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
