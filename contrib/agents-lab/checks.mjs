@@ -43,7 +43,7 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'vibe'];
 /** A hook that changes every shell command. */
 const OTHER_HOOK = {
   '.claude/settings.json': JSON.stringify({
@@ -177,8 +177,8 @@ const failures = [
   failing('missing', 'the guard is missing', ['codex', 'gemini', 'claude']),
   failing('cut-short', 'the guard is killed while it prints', ['codex']),
   failing('output-full', 'the guard cannot print', ['codex', 'gemini']),
-  { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode', 'pi'] },
-  { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode', 'pi'], timeouts: 4 },
+  { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode', 'pi', 'vibe'] },
+  { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode', 'pi', 'vibe'], timeouts: 4 },
   stillOpen(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
   stillOpen(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
   stillOpen(['cline'], 'late', 'the guard is late', AFTER_TWO_MINUTES),

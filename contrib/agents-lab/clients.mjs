@@ -4,6 +4,8 @@
 //   agent      name of the agent for `hooks-guard`
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
+//   python     if the packages are of PyPI: the oldest and the newest version of Python that can run them, and
+//              requirements of the first package that are replaced because the registry no longer has them
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
 //              the folder of the packages
 //   command    name under which users and `hooks-guard` find it
@@ -459,6 +461,56 @@ const kimi = {
   notes: () => ({ '.kimi-code/mcp.json': json(servers()) }),
 };
 
+const vibe = {
+  id: 'vibe',
+  title: 'Mistral Vibe',
+  command: 'vibe',
+  agent: 'mistral-vibe',
+  packages: ['mistral-vibe@3.0.3'],
+  python: { from: 12, to: 14, replaces: { 'certifi==2026.10.19': 'certifi==2026.10.19.post1' } },
+  program: ['site/bin/vibe'],
+  env: { PYTHONPATH: '/mnt/clients/vibe/site', PYTHON_KEYRING_BACKEND: 'keyring.backends.null.Keyring' },
+  files: {
+    '.vibe/config.toml': [
+      'active_model = "stand-in"',
+      'enable_telemetry = false',
+      'enable_update_checks = false',
+      'enable_connectors = false',
+      '',
+      '[[providers]]',
+      'name = "stand-in"',
+      `api_base = "${root}/v1"`,
+      'api_key_env_var = ""',
+      '',
+      '[[models]]',
+      'name = "stand-in"',
+      'provider = "stand-in"',
+      'alias = "stand-in"',
+      'max_context_length = 100000',
+      '',
+    ].join('\n'),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => ['-p', prompt, ...flags],
+  free: ['--auto-approve'],
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command } }),
+    write: (path, content) => ({ tool: 'write_file', arguments: { path, content } }),
+    read: (path) => ({ tool: 'read_file', arguments: { path } }),
+    // Tools of servers are functions of a script.
+    note: (text) => called('mcp_notes.create_note', { text }),
+  },
+  notes: ({ files }) => ({
+    '.vibe/config.toml': `${files['.vibe/config.toml']}[[mcp_servers]]\nname = "notes"\ntransport = "stdio"\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+  }),
+};
+
+/** Returns the call of a function of Mistral Vibe's scripts. */
+export function called(name, input) {
+  const code = `return await tools.${name}(${JSON.stringify(input)});`;
+  return { tool: 'run_typescript', arguments: { code } };
+}
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -466,7 +518,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, vibe];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

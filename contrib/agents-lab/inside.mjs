@@ -58,7 +58,7 @@ function installedFiles() {
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
     '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
-    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml'];
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml', '.vibe/hooks.toml'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 

@@ -109,8 +109,8 @@ const responses = {
   },
 };
 
-/** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI, Cline, Pi
- * and Kimi Code. */
+/** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI, Cline, Pi,
+ * Kimi Code and Mistral Vibe. */
 const chat = {
   path: /\/v1\/chat\/completions$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.function?.name),

@@ -254,7 +254,7 @@ fn rejected_table(format: &TomlRegistration, text: &str) -> Option<String> {
         texts,
         timeout,
         max_timeout,
-    } = &format.accepted;
+    } = format.accepted.as_ref()?;
     let document = settings_text::toml(text)?;
     let list = format.list;
     let tables = document[list].as_array()?;

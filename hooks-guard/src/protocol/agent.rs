@@ -52,11 +52,13 @@ pub enum Agent {
     Pi,
     /// Kimi Code.
     KimiCode,
+    /// Mistral Vibe.
+    MistralVibe,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 19] = [
+    pub const ALL: [Agent; 20] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -76,6 +78,7 @@ impl Agent {
         Agent::Cline,
         Agent::Pi,
         Agent::KimiCode,
+        Agent::MistralVibe,
     ];
 
     /// Returns the agent's description.
@@ -100,6 +103,7 @@ impl Agent {
             Agent::Cline => &agents::CLINE,
             Agent::Pi => &agents::PI,
             Agent::KimiCode => &agents::KIMI_CODE,
+            Agent::MistralVibe => &agents::MISTRAL_VIBE,
         }
     }
 

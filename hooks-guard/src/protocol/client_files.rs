@@ -409,6 +409,18 @@ pub const CLIENTS: &[AgentClient] = &[
         ],
     },
     AgentClient {
+        title: Agent::MistralVibe.title(),
+        agent: Some(Agent::MistralVibe),
+        source: Source::Code("3.0.3"),
+        files: &[
+            both(".vibe/hooks.toml").seen(Source::Run("3.0.3")),
+            both(".vibe/config.toml"),
+            // Agents, plugins, prompts, skills and tools.
+            both(".vibe/"),
+            user(".vibe/trusted_folders.toml"),
+        ],
+    },
+    AgentClient {
         title: "Kilo Code",
         agent: None,
         source: Source::Documentation,

@@ -331,6 +331,8 @@ pub(crate) enum ReplyFormat {
     Cline,
     /// `block`, or `confirm` for a dialog, for the extension.
     Pi,
+    /// `decision` in a denial; no output in an approval.
+    Vibe,
     /// The exit status alone: 2 denies, with the reason on standard error.
     ExitStatus,
 }
@@ -470,6 +472,9 @@ pub(crate) enum OffValue {
     NamesHook,
     /// A list with a pattern that excludes the plugin: `-NAME`, or `!PATTERN` with the name or a `*`.
     ExcludesHook,
+    /// A text with the name of the hook, in another file than the one that registers it: the agent
+    /// ignores the second of two hooks of one name.
+    ReplacesHook,
 }
 
 /// How a hook is registered in a file.
@@ -515,8 +520,10 @@ pub(crate) struct TomlRegistration {
     pub(crate) event: &'static str,
     /// Other fields of a table, in their order.
     pub(crate) fields: &'static [HandlerField],
-    /// The tables that the agent accepts. One other table makes it ignore the whole list.
-    pub(crate) accepted: AcceptedTables,
+    /// Field of a table before a tool that makes the agent deny if the hook fails.
+    pub(crate) fail_closed: Option<(&'static str, FieldValue)>,
+    /// The tables that the agent accepts, if one other table makes it ignore the whole list.
+    pub(crate) accepted: Option<AcceptedTables>,
 }
 
 /// The tables of a hook that an agent accepts.
@@ -605,6 +612,8 @@ pub(crate) enum HandlerField {
     Text(&'static str, &'static str),
     /// The value `true`.
     True(&'static str),
+    /// A name of the entry, which no other entry of the user and no entry of a project has.
+    Name(&'static str),
     /// The command line for a POSIX shell.
     Command(&'static str),
     /// The command line for PowerShell.

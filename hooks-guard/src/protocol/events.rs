@@ -464,7 +464,7 @@ fn request(
                 ToolKind::PowerShell => {
                     format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
                 }
-                _ => command,
+                _ => with_variables(command, arguments)?,
             };
             let below = [
                 "working_directory",
@@ -523,6 +523,32 @@ fn command(arguments: &JsonObject) -> Result<String, Problem> {
         Some(Value::Array(_)) => Err(Problem::Type { field, wanted }),
         Some(command) => one(command),
     }
+}
+
+/// Returns a command after the variables of its field `env`, which Mistral Vibe sets for a process.
+fn with_variables(command: String, arguments: &JsonObject) -> Result<String, Problem> {
+    let (field, wanted) = ("env", "an object of texts");
+    let Some(Value::Object(variables)) = arguments.get(field) else {
+        return Ok(command);
+    };
+    let mut line = String::new();
+    for (name, value) in variables {
+        let is_name = |name: &str| {
+            let mut chars = name.chars();
+            chars
+                .next()
+                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+                && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let value = value.as_str().filter(|_| is_name(name));
+        let value = value.ok_or(Problem::Type { field, wanted })?;
+        line.push_str(&format!(
+            "export {name}='{}'; ",
+            value.replace('\'', r"'\''")
+        ));
+    }
+    line.push_str(&command);
+    Ok(line)
 }
 
 /// Returns a command with the words of its field `args`, which Cline runs without a shell.

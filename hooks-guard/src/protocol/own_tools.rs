@@ -33,6 +33,7 @@ const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
+const TYPES: OwnTool = Asks("types into a running program");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
 /// The tools of an agent by what the guard does.
@@ -456,6 +457,43 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                 ],
             ),
             (Fetches, &["fetch_web_content"]),
+        ],
+    ),
+    (
+        Agent::MistralVibe,
+        &[
+            (
+                Nothing,
+                &[
+                    "process.list",
+                    "process.output",
+                    "process.stop",
+                    // The hook gets the tools that the script calls.
+                    "run_typescript",
+                    "search_tool_functions",
+                    "self.sleep",
+                    "self.wait",
+                    "skill",
+                    "skill.read",
+                    "todo",
+                    // A folder of the session.
+                    "unified_harness_scratchpad",
+                    "vibe.todo",
+                    "vibe.unified_harness_scratchpad",
+                    "wait",
+                ],
+            ),
+            (
+                Agents,
+                &[
+                    "agents.interrupt",
+                    "agents.list",
+                    "agents.list_configs",
+                    "agents.send_message",
+                    "agents.spawn",
+                ],
+            ),
+            (TYPES, &["process.write"]),
         ],
     ),
 ];
