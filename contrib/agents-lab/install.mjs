@@ -104,8 +104,9 @@ function installPython(client, fresh) {
   }
   let program = python.program;
   if (!program.startsWith('/usr/')) {
-    copyPython(python, join(fresh, 'python'));
-    program = `/mnt/clients/${client.id}/python/bin/${basename(program)}`;
+    const there = `/mnt/clients/${client.id}/python`;
+    copyPython(python, join(fresh, 'python'), there);
+    program = `${there}/bin/${basename(program)}`;
   }
   const bin = join(site, 'bin');
   for (const name of readdirSync(bin)) {
@@ -117,13 +118,17 @@ function installPython(client, fresh) {
   return undefined;
 }
 
-/** Copies a Python without its tests and packages. */
-function copyPython({ program, minor, prefix }, folder) {
+/** Copies a Python without its tests and packages; `there` is the folder in the sandbox. */
+function copyPython({ program, minor, prefix }, folder, there) {
   const left = /\/(test|tests|idlelib|site-packages|config-3[^/]*|__pycache__)$/;
   mkdirSync(join(folder, 'bin'), { recursive: true });
-  cpSync(program, join(folder, 'bin', basename(program)));
   const lib = `lib/python3.${minor}`;
   cpSync(join(prefix, lib), join(folder, lib), { recursive: true, filter: (path) => !left.test(path) });
-  const shared = readdirSync(join(prefix, 'lib')).filter((name) => name.startsWith('libpython3'));
-  for (const name of shared) cpSync(join(prefix, 'lib', name), join(folder, 'lib', name));
+  const shared = readdirSync(join(prefix, 'lib')).filter((name) => /^libpython3.*\.so\.\d/.test(name));
+  for (const name of shared) cpSync(join(prefix, 'lib', name), join(folder, 'lib', name), { dereference: true });
+  const copy = join(folder, 'bin', basename(program));
+  cpSync(program, shared.length > 0 ? `${copy}.bin` : copy);
+  // The program names the folder of its library.
+  const script = `#!/bin/sh\nexport LD_LIBRARY_PATH=${there}/lib\nexec ${there}/bin/${basename(program)}.bin "$@"\n`;
+  if (shared.length > 0) writeFileSync(copy, script, { mode: 0o755 });
 }

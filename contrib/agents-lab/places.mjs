@@ -18,7 +18,7 @@
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { HOME, PROJECT } from './clients.mjs';
+import { called, HOME, PROJECT } from './clients.mjs';
 import {
   all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
@@ -196,6 +196,14 @@ const PLACES = {
     worktree: ['--worktree'],
     agent: { tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } },
     earlier: 'cline-3.0.64',
+    edited: false,
+    calls: 100,
+  },
+  vibe: {
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: called('agents.spawn', { name: 'tidy', message: TASK }),
+    wait: [{ tool: 'wait', arguments: { timeout_ms: 60_000 } }],
     edited: false,
     calls: 100,
   },
