@@ -45,7 +45,9 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'vibe'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline', 'pi', 'kimi', 'vibe', 'openhands'];
+/** The clients that name the server of a tool. */
+const namingServers = everyone.filter((id) => id !== 'openhands');
 /** A hook that changes every shell command. */
 const OTHER_HOOK = {
   '.claude/settings.json': JSON.stringify({
@@ -126,19 +128,20 @@ const notes = (effect) => (client) => ({
 const mcp = [
   {
     name: 'mcp',
-    clients: everyone,
+    clients: namingServers,
     quick: ['codex', 'gemini', 'copilot'],
     files: notes('deny'),
     script: (tools) => [tools.note('x')],
     expect: [
       prevents('a rule denies a tool of an MCP server', noNote),
-      unlessItEnds(prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/))),
+      // The scripts of Mistral Vibe do not receive it.
+      { ...prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/)), except: ['cline', 'vibe'] },
       does('the trail has the call of the tool', trail(/rule.*notes[/_]create_note/)),
     ],
   },
   {
     name: 'mcp-allowed',
-    clients: everyone,
+    clients: namingServers,
     files: notes('allow'),
     script: (tools) => [tools.note('x')],
     expect: [
@@ -165,9 +168,9 @@ const stillOpen = (ids, guard, says, more) => ({
   clients: ids,
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
-const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi'];
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok', 'kimi', 'openhands'];
 const GARBAGE_IS_OPEN = [
-  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi',
+  'claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline', 'kimi', 'openhands',
 ];
 /** Cline's timeout is not in its settings: two minutes, for the hook after the tool, too. */
 const AFTER_TWO_MINUTES = { late: 125, seconds: 300 };
@@ -864,7 +867,7 @@ const vibe = [
     script: () => [called('file_system.bash', { command: DELETE }), called('process.start', { command: DELETE })],
     expect: [
       prevents('the tool calls of a script do not run', buildStays),
-      does('the script receives the reason', all(told(0, /DELETE/), told(1, /DELETE/))),
+      does('the script learns that a call was skipped', all(told(0, /skipped/), told(1, /skipped/))),
     ],
   },
   {
@@ -889,7 +892,7 @@ const vibe = [
         },
       },
     ],
-    expect: [prevents('the model cannot type into a process without approval', told(0, /types into a running program/))],
+    expect: [prevents('the model cannot type into a process without approval', all(told(0, /skipped/), trail(/guard.*process\.write/)))],
   },
   {
     name: 'moved-vibe-home',
@@ -898,6 +901,54 @@ const vibe = [
     files: ({ files }) => ({ 'moved/config.toml': files['.vibe/config.toml'] }),
     script: (tools) => [tools.shell(DELETE)],
     expect: [prevents('`VIBE_HOME`: a delete does not run', all(installs, buildStays))],
+  },
+];
+
+// OpenHands.
+
+const SUBTASK = 'Tidy up the folder.';
+const openhands = [
+  {
+    name: 'sub-agent',
+    clients: ['openhands'],
+    script: () => [
+      { tool: 'task', arguments: { description: 'x', prompt: SUBTASK, subagent_type: 'general-purpose', security_risk: 'LOW' } },
+    ],
+    others: (tools) => [{ prompt: SUBTASK, script: [tools.shell(DELETE)] }],
+    expect: [
+      prevents('a sub-agent, whose tools do not call the hook, does not start without approval', buildStays),
+      does('the model receives why a sub-agent does not start', told(0, /do not call the hook/)),
+    ],
+  },
+  {
+    name: 'sub-agent-approved',
+    clients: ['openhands'],
+    service: 'APPROVED',
+    script: () => [
+      { tool: 'task', arguments: { description: 'x', prompt: SUBTASK, subagent_type: 'general-purpose', security_risk: 'LOW' } },
+    ],
+    others: (tools) => [{ prompt: SUBTASK, script: [tools.shell(DELETE)] }],
+    expect: [open('a sub-agent that the operator approved: its delete runs, by the rules of the client', buildGone)],
+  },
+  {
+    name: 'project-file',
+    clients: ['openhands'],
+    files: { 'project/.openhands/hooks.json': '{"hooks":{}}\n' },
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [open('a project has a file of hooks: a delete runs, by the rules of the client', buildGone)],
+  },
+  {
+    name: 'mcp-without-server',
+    clients: ['openhands'],
+    files: (client) => client.notes(client),
+    script: (tools) => [tools.note('x')],
+    expect: [prevents('a tool of an MCP server needs approval, because the client does not name the server', noNote)],
+  },
+  {
+    name: 'view',
+    clients: ['openhands'],
+    script: (tools) => [tools.read(`${PROJECT}/a.txt`)],
+    expect: [does('a view of a file runs', told(0, /changed/))],
   },
 ];
 
@@ -985,7 +1036,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...vibe,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...vibe, ...openhands,
   ...overHttp, ...placeChecks,
 ];
 

@@ -20,6 +20,7 @@
 //              `notes` (notes.mjs)
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
+//   isHeavy    true if it starts so slowly, or is so large, that `--quick` leaves it out
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
@@ -505,6 +506,37 @@ const vibe = {
   }),
 };
 
+const openhands = {
+  id: 'openhands',
+  title: 'OpenHands',
+  command: 'openhands',
+  agent: 'openhands',
+  packages: ['openhands@1.16.0'],
+  python: { from: 12, to: 12 },
+  isHeavy: true,
+  program: ['site/bin/openhands'],
+  env: {
+    PYTHONPATH: '/mnt/clients/openhands/site',
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    OPENHANDS_SUPPRESS_BANNER: '1',
+    LLM_API_KEY: 'test',
+    LLM_BASE_URL: `${root}/v1`,
+    LLM_MODEL: 'openai/stand-in',
+  },
+  files: {},
+  terminal: (flags) => ['--override-with-envs', ...flags],
+  headless: (flags, prompt) => ['--override-with-envs', '--headless', ...flags, '-t', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'terminal', arguments: { command, security_risk: 'LOW' } }),
+    write: (path, text) => ({ tool: 'file_editor', arguments: { command: 'create', path, file_text: text, security_risk: 'LOW' } }),
+    read: (path) => ({ tool: 'file_editor', arguments: { command: 'view', path, security_risk: 'LOW' } }),
+    // The name of the server is not part of it.
+    note: (text) => ({ tool: 'create_note', arguments: { text, security_risk: 'LOW' } }),
+  },
+  notes: () => ({ '.openhands/mcp.json': json(servers({ transport: 'stdio' })) }),
+};
+
 /** Returns the call of a function of Mistral Vibe's scripts. */
 export function called(name, input) {
   const code = `return await tools.${name}(${JSON.stringify(input)});`;
@@ -518,7 +550,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, vibe];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, vibe, openhands];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

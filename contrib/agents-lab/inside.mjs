@@ -58,7 +58,8 @@ function installedFiles() {
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
     '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
-    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml', '.vibe/hooks.toml'];
+    '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml', '.vibe/hooks.toml',
+    '.openhands/hooks.json'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 

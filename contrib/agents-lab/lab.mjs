@@ -242,6 +242,7 @@ if (options.time) {
   process.exit(counts.BAD > 0 ? 1 : 0);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
+if (options.quick) todo = todo.filter(({ client }) => !client.isHeavy);
 if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));
 if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
 if (options.list) {

@@ -302,10 +302,14 @@ mod tests {
             .chain(switches.file_variables)
             .copied()
             .collect();
+        let replaced = switches.project_replaces;
+        let replaced = replaced.then(|| format!("a `{}` without the hook", place.project));
+        let settings = switches.settings.iter().map(setting);
+        let settings: Vec<String> = settings.chain(replaced).collect();
         format!(
             "| {} | {} | {} | {} | {} |",
             agent.title(),
-            column(switches.settings.iter().map(setting).collect()),
+            column(settings),
             column(code(switches.variables)),
             column(switches.arguments.iter().map(argument).collect()),
             column(code(&moves)),

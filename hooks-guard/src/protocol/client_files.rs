@@ -340,7 +340,10 @@ pub const CLIENTS: &[AgentClient] = &[
         agent: Some(Agent::OpenHands),
         source: Source::Documentation,
         files: &[
-            both(".openhands/hooks.json"),
+            both(".openhands/hooks.json").seen(Source::Run("1.16.0")),
+            both(".openhands/agents/").seen(Source::Code("1.16.0")),
+            both(".openhands/plugins/").seen(Source::Code("1.16.0")),
+            user(".openhands/mcp.json").seen(Source::Run("1.16.0")),
             both(".openhands/hooks/"),
             both(".openhands/setup.sh"),
             both(".openhands/pre-commit.sh"),

@@ -160,7 +160,16 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     } = tool_call(called, object)?;
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
-    let listed = tools::tool(&name);
+    let listed = match arguments.as_ref() {
+        Some(Ok(given)) if only_views(&name, given) => Some(ToolKind::Reads),
+        _ => tools::tool(&name),
+    };
+    if let Some(Ok(given)) = &arguments
+        && hook.agent == Agent::OpenHands
+        && waits_for_output(given)
+    {
+        return nothing("the agent reads more output of a command that runs".into());
+    }
     let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
     let own = match tool {
         Some(_) => None,
@@ -256,6 +265,20 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         unlisted_tool: listed.is_none(),
         arguments,
     }))
+}
+
+/// Returns `true` for a call of OpenHands' terminal that runs and types nothing.
+fn waits_for_output(arguments: &JsonObject) -> bool {
+    let field = |name: &str| arguments.get(name);
+    field("command").and_then(Value::as_str) == Some("")
+        && field("is_input").and_then(Value::as_bool) == Some(false)
+        && field("reset").and_then(Value::as_bool) != Some(true)
+}
+
+/// Returns `true` for a call of OpenHands' editor that only views a file.
+fn only_views(name: &str, arguments: &JsonObject) -> bool {
+    matches!(&*tools::plain(name), "fileeditor" | "planningfileeditor")
+        && arguments.get("command").and_then(Value::as_str) == Some("view")
 }
 
 /// Returns the shell tool for a tool that is not in the table but has a `command` text in its

@@ -33,6 +33,9 @@ const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
+const SESSION: OwnTool = Asks("starts another session");
+const UNHOOKED: OwnTool = Asks("starts an agent whose tools do not call the hook");
+const BROWSES: OwnTool = Asks("acts in a browser");
 const TYPES: OwnTool = Asks("types into a running program");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
@@ -421,6 +424,38 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::OpenHands,
+        &[
+            (
+                Nothing,
+                &[
+                    "browser_close_tab",
+                    "browser_get_content",
+                    "browser_get_state",
+                    "browser_get_storage",
+                    "browser_go_back",
+                    "browser_list_tabs",
+                    "browser_scroll",
+                    "browser_switch_tab",
+                    "finish",
+                    "task_tracker",
+                    "think",
+                ],
+            ),
+            (Fetches, &["browser_navigate"]),
+            (UNHOOKED, &["delegate", "task"]),
+            (
+                BROWSES,
+                &["browser_click", "browser_set_storage", "browser_type"],
+            ),
+            (
+                MAKES_FILES,
+                &["browser_start_recording", "browser_stop_recording"],
+            ),
+            (SENDS, &["sleeptime_compute", "tom_consult"]),
+        ],
+    ),
+    (
         Agent::Cline,
         &[
             (
@@ -476,6 +511,7 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "skill",
                     "skill.read",
                     "todo",
+                    "ui.ask_user_question",
                     // A folder of the session.
                     "unified_harness_scratchpad",
                     "vibe.todo",
@@ -494,6 +530,8 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                 ],
             ),
             (TYPES, &["process.write"]),
+            (LATER, &["cron", "vibe.cron"]),
+            (SESSION, &["start_session", "vibe.start_session"]),
         ],
     ),
 ];
