@@ -5,7 +5,8 @@
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
 //   python     if the packages are of PyPI: the oldest and the newest version of Python that can run them, and
-//              requirements of the first package that are replaced because the registry no longer has them
+//              requirements of the first package that are replaced because the registry no longer has them;
+//              `builds` are packages without a wheel, whose setup runs
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
 //              the folder of the packages
 //   command    name under which users and `hooks-guard` find it
@@ -512,7 +513,7 @@ const openhands = {
   command: 'openhands',
   agent: 'openhands',
   packages: ['openhands@1.16.0'],
-  python: { from: 12, to: 12 },
+  python: { from: 12, to: 12, builds: ['func-timeout'] },
   isHeavy: true,
   program: ['site/bin/openhands'],
   env: {

@@ -80,14 +80,14 @@ export function findPython({ from, to }) {
 
 /** Installs packages of PyPI, and a copy of Python if the sandbox hides it; returns why it failed, if it did. */
 function installPython(client, fresh) {
-  const { from, to, replaces } = client.python;
+  const { from, to, replaces, builds = [] } = client.python;
   const python = findPython(client.python);
   if (!python) return { why: `Python 3.${from} to 3.${to} is missing`, refused: false };
   const site = join(fresh, 'site');
   const pins = client.packages.map((name) => name.replace('@', '=='));
   const options = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore'];
-  const pip = (...args) =>
-    spawnSync(python.program, [...options, '--only-binary', ':all:', '--target', site, ...args], { encoding: 'utf8', timeout: 900_000 });
+  options.push('--only-binary', ':all:', ...builds.flatMap((name) => ['--no-binary', name]), '--target', site);
+  const pip = (...args) => spawnSync(python.program, [...options, ...args], { encoding: 'utf8', timeout: 900_000 });
   // Without a replacement, pip resolves the requirements itself.
   let run = pip(...(replaces ? ['--no-deps'] : []), ...pins);
   if (run.status === 0 && replaces) {

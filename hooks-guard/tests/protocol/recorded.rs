@@ -218,6 +218,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
     (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
     (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::MistralVibe, "pre_tool", "", [Silent, Deny, Deny]),
+    (Agent::OpenHands, "PreToolUse", "", [Silent, Deny, Deny]),
 ];
 
 /// One recording.
@@ -253,7 +255,11 @@ fn recording(name: &str) -> Recording {
             .unwrap_or_default()
             .into(),
         input: input.to_string().into_bytes(),
-        output: recorded["output"].clone(),
+        output: seen(
+            agent,
+            recorded["output"].clone(),
+            recorded["exit"].as_str().unwrap().parse().unwrap(),
+        ),
     };
     let denies =
         recording.event == "PreToolUse" && decision(agent, "PreToolUse", &recording.output) == Deny;
@@ -262,9 +268,23 @@ fn recording(name: &str) -> Recording {
     recording
 }
 
-/// Returns the exit status of a reply. Only Grok reads it.
+/// Returns the exit status of a reply. Only Grok and OpenHands read it.
 fn exit_status(agent: Agent, denies: bool) -> u8 {
-    if agent == Agent::Grok && denies { 2 } else { 0 }
+    match agent {
+        Agent::Grok | Agent::OpenHands if denies => 2,
+        _ => 0,
+    }
+}
+
+/// Returns what a client sees of a reply. The hook of OpenHands denies by the exit status alone.
+fn seen(agent: Agent, output: Value, exit: u8) -> Value {
+    match agent {
+        Agent::OpenHands => {
+            assert_eq!(output, "", "{agent}");
+            json!({ "exit": exit })
+        }
+        _ => output,
+    }
 }
 
 /// Returns the decision in a reply, read as the client reads it.
@@ -281,7 +301,12 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
             (None, Some(_)) => return Ask,
             _ => panic!("{agent} {event}: {output}"),
         },
-        (Agent::Gemini, _) => "/decision",
+        (Agent::Gemini | Agent::MistralVibe, _) => "/decision",
+        (Agent::OpenHands, _) => match output["exit"].as_u64() {
+            Some(2) => return Deny,
+            Some(0) => return Silent,
+            _ => panic!("{agent} {event}: {output}"),
+        },
         (Agent::Copilot, _) => "/permissionDecision",
         (Agent::Cline, _) => match output["cancel"].as_bool() {
             Some(true) => return Deny,
@@ -380,10 +405,8 @@ fn each_recording_is_parsed_as_its_event() {
             (Ran(command, succeeded), HookEvent::Ran(ran)) => {
                 assert_eq!(ran.request.command, *command, "{name}");
                 assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
-                assert_eq!(
-                    form(&recording.output),
-                    printed(&empty_reply(ran.hook).stdout)
-                );
+                let reply = seen(recording.agent, printed(&empty_reply(ran.hook).stdout), 0);
+                assert_eq!(form(&recording.output), reply);
                 &ran.request
             }
             (Refused(command), HookEvent::Refused(denial)) => {
@@ -394,7 +417,7 @@ fn each_recording_is_parsed_as_its_event() {
             (Nothing, HookEvent::Nothing { hook, .. }) => {
                 assert_eq!(
                     recording.output,
-                    printed(&empty_reply(*hook).stdout),
+                    seen(recording.agent, printed(&empty_reply(*hook).stdout), 0),
                     "{name}"
                 );
                 continue;
@@ -443,7 +466,7 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
             let exit = exit_status(agent, field == Deny);
             assert_eq!(reply.exit, exit, "{name}");
             assert_eq!(reply.stderr.is_empty(), exit == 0, "{name}");
-            let output = printed(&reply.stdout);
+            let output = seen(agent, printed(&reply.stdout), reply.exit);
             let what = format!("{name}: {given:?} is answered {output}");
             assert_eq!(decision(agent, &recording.event, &output), field, "{what}");
             let key = (agent, recording.event.clone(), field);
@@ -451,7 +474,8 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
                 assert_eq!(form(&output), *accepted, "{what}");
             }
         }
-        let output = printed(&failure_reply(agent, Some(question.hook), "failed").stdout);
+        let failure = failure_reply(agent, Some(question.hook), "failed");
+        let output = seen(agent, printed(&failure.stdout), failure.exit);
         assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
     }
 }
@@ -467,6 +491,8 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::Droid,
         Agent::Grok,
         Agent::KimiCode,
+        Agent::MistralVibe,
+        Agent::OpenHands,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(
@@ -501,6 +527,68 @@ fn the_result_of_cline_has_the_error_and_the_exit_status() {
         assert_eq!(ran.outcome.exit_status, status, "{name}");
         assert!(ran.outcome.error.unwrap().contains(error), "{name}");
         assert!(ran.request.call_id.unwrap().starts_with("call_"), "{name}");
+    }
+}
+
+/// Mistral Vibe reports a command that failed as a success, with its exit status.
+#[test]
+fn a_failed_command_of_mistral_vibe_has_its_exit_status() {
+    let recording = recording("mistral-vibe/post_tool.file_system.bash");
+    let mut input: Value = serde_json::from_slice(&recording.input).unwrap();
+    for (status, returned, succeeded) in [
+        ("success", 3, Some(false)),
+        ("failure", 0, Some(false)),
+        ("cancelled", 0, Some(false)),
+        ("success", 0, YES),
+    ] {
+        input["tool_status"] = status.into();
+        input["tool_output"]["returncode"] = returned.into();
+        let event = read(Agent::MistralVibe, input.to_string().as_bytes()).unwrap();
+        let HookEvent::Ran(ran) = event else {
+            panic!("it ran");
+        };
+        assert_eq!(ran.outcome.succeeded, succeeded, "{status} {returned}");
+        assert_eq!(ran.outcome.exit_status, Some(returned));
+    }
+}
+
+/// The variables of a process of Mistral Vibe are part of its command.
+#[test]
+fn the_variables_of_a_process_count() {
+    let recording = recording("mistral-vibe/pre_tool.process.start");
+    let mut input: Value = serde_json::from_slice(&recording.input).unwrap();
+    input["tool_input"]["env"] = json!({"GIT_PAGER": "it's", "A_1": "b"});
+    let event = read(Agent::MistralVibe, input.to_string().as_bytes()).unwrap();
+    let HookEvent::Ask(question) = event else {
+        panic!("a question");
+    };
+    let command = question.request.command;
+    assert_eq!(command, r"export A_1='b'; export GIT_PAGER='it'\''s'; cat");
+    for env in [json!({"A": 1}), json!({"A;rm -r x": "b"}), json!({"": "b"})] {
+        input["tool_input"]["env"] = env;
+        assert!(read(Agent::MistralVibe, input.to_string().as_bytes()).is_err());
+    }
+}
+
+/// OpenHands calls the hook to read more output of a command that runs.
+#[test]
+fn openhands_that_reads_more_output_asks_nothing() {
+    let of = |arguments: Value| {
+        let input = json!({
+            "event_type": "PreToolUse", "tool_name": "terminal", "tool_input": arguments,
+            "session_id": "s", "working_dir": "/srv/dev/proj",
+        });
+        read(Agent::OpenHands, input.to_string().as_bytes())
+    };
+    let waits = of(json!({"command": "", "is_input": false, "reset": false}));
+    assert!(matches!(waits, Ok(HookEvent::Nothing { .. })), "{waits:?}");
+    for arguments in [
+        json!({"command": "", "is_input": true}),
+        json!({"command": "", "is_input": false, "reset": true}),
+        json!({"command": "!rm -r build", "is_input": true}),
+    ] {
+        let asks = of(arguments);
+        assert!(!matches!(asks, Ok(HookEvent::Nothing { .. })), "{asks:?}");
     }
 }
 
