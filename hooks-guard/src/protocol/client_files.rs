@@ -342,7 +342,7 @@ pub const CLIENTS: &[AgentClient] = &[
         files: &[
             both(".openhands/hooks.json").seen(Source::Run("1.16.0")),
             both(".openhands/agents/").seen(Source::Code("1.16.0")),
-            both(".openhands/plugins/").seen(Source::Code("1.16.0")),
+            both(".agents/agents/").seen(Source::Code("1.16.0")),
             user(".openhands/mcp.json").seen(Source::Run("1.16.0")),
             both(".openhands/hooks/"),
             both(".openhands/setup.sh"),

@@ -438,6 +438,7 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "browser_scroll",
                     "browser_switch_tab",
                     "finish",
+                    "invoke_skill",
                     "task_tracker",
                     "think",
                 ],

@@ -35,6 +35,9 @@ const NOTE: &str = r#"MCP tool notes/create_note {"text":"x"}"#;
 /// The call of `create_note` if its name can be read in several ways.
 const AMBIGUOUS_NOTE: &str = r#"MCP tool notes_create_note {"text":"x"}"#;
 
+/// The call with which OpenHands starts a sub-agent.
+const SUB_AGENT: &str = r#"task {"description":"x","prompt":"Tidy up the folder.","subagent_type":"general-purpose","resume":null,"max_turns":null,"kind":"TaskAction"}"#;
+
 /// Every recording, one line each.
 #[rustfmt::skip]
 const RECORDED: &[(&str, ExpectedEvent)] = &[
@@ -145,6 +148,20 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("kimi-code/PreToolUse.Write.deny", Asks("Write /srv/dev/proj/new.txt")),
     ("kimi-code/PreToolUse.mcp__notes__create_note.allow", Asks(NOTE)),
     ("kimi-code/PreToolUse.mcp__notes__create_note.deny", Asks(NOTE)),
+    ("mistral-vibe/post_tool.file_system.bash", Ran(STATUS, YES)),
+    ("mistral-vibe/post_tool.mcp_notes.create_note", Ran(NOTE, YES)),
+    ("mistral-vibe/post_tool.process.start", Ran("cat", YES)),
+    ("mistral-vibe/pre_tool.agents.spawn", Nothing),
+    ("mistral-vibe/pre_tool.file_system.bash", Asks(STATUS)),
+    ("mistral-vibe/pre_tool.file_system.bash.deny", Asks("rm -r build")),
+    ("mistral-vibe/pre_tool.file_system.bash.sub-agent.deny", Asks("rm -r build")),
+    ("mistral-vibe/pre_tool.file_system.write_file.deny", Asks("file_system.write_file /srv/dev/proj/new.txt")),
+    ("mistral-vibe/pre_tool.mcp_notes.create_note", Asks(NOTE)),
+    ("mistral-vibe/pre_tool.mcp_notes.create_note.deny", Asks(NOTE)),
+    ("mistral-vibe/pre_tool.process.start", Asks("cat")),
+    ("mistral-vibe/pre_tool.process.start.deny", Asks("rm -r build")),
+    ("mistral-vibe/pre_tool.process.write.deny", Asks(r#"process.write {"processId":"process-0","text":"x"}"#)),
+    ("mistral-vibe/pre_tool.self.wait", Nothing),
     ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
     ("opencode/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
     ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
@@ -155,6 +172,14 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
     ("opencode/tool.execute.before.task", Nothing),
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+    ("openhands/PostToolUse.file_editor.view", Ran("file_editor /srv/dev/proj/a.txt", None)),
+    ("openhands/PostToolUse.terminal", Ran(STATUS, YES)),
+    ("openhands/PreToolUse.create_note.deny", Asks(r#"create_note {"data":{"text":"x"},"kind":"MCPToolAction"}"#)),
+    ("openhands/PreToolUse.file_editor.deny", Asks("file_editor /srv/dev/proj/new.txt")),
+    ("openhands/PreToolUse.file_editor.view", Asks("file_editor /srv/dev/proj/a.txt")),
+    ("openhands/PreToolUse.task.deny", Asks(SUB_AGENT)),
+    ("openhands/PreToolUse.terminal", Asks(STATUS)),
+    ("openhands/PreToolUse.terminal.deny", Asks("rm -r build")),
     ("pi/tool_call.bash", Asks(STATUS)),
     ("pi/tool_call.bash.block", Asks("rm -r build")),
     ("pi/tool_call.bash.confirm", Asks("rm -r build")),
@@ -563,7 +588,7 @@ fn the_variables_of_a_process_count() {
         panic!("a question");
     };
     let command = question.request.command;
-    assert_eq!(command, r"export A_1='b'; export GIT_PAGER='it'\''s'; cat");
+    assert_eq!(command, r"export GIT_PAGER='it'\''s'; export A_1='b'; cat");
     for env in [json!({"A": 1}), json!({"A;rm -r x": "b"}), json!({"": "b"})] {
         input["tool_input"]["env"] = env;
         assert!(read(Agent::MistralVibe, input.to_string().as_bytes()).is_err());
