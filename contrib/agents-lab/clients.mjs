@@ -5,7 +5,8 @@
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
 //   python     if the packages are of PyPI: the oldest and the newest version of Python that can run them, and
-//              requirements of the first package that are replaced because the registry no longer has them;
+//              requirements of the first package that are replaced because the registry no longer has them, or
+//              the `list` of all packages with exact versions, beside this file;
 //              `builds` are packages without a wheel, whose setup runs
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
 //              the folder of the packages
@@ -488,7 +489,7 @@ const vibe = {
       'name = "stand-in"',
       'provider = "stand-in"',
       'alias = "stand-in"',
-      'max_context_length = 100000',
+      'max_context_length = 1000000',
       '',
     ].join('\n'),
   },
@@ -513,7 +514,7 @@ const openhands = {
   command: 'openhands',
   agent: 'openhands',
   packages: ['openhands@1.16.0'],
-  python: { from: 12, to: 12, builds: ['func-timeout'] },
+  python: { from: 12, to: 12, list: 'openhands.txt', builds: ['func-timeout'] },
   isHeavy: true,
   program: ['site/bin/openhands'],
   env: {

@@ -80,20 +80,19 @@ export function findPython({ from, to }) {
 
 /** Installs packages of PyPI, and a copy of Python if the sandbox hides it; returns why it failed, if it did. */
 function installPython(client, fresh) {
-  const { from, to, replaces, builds = [] } = client.python;
+  const { from, to, list, replaces, builds = [] } = client.python;
   const python = findPython(client.python);
   if (!python) return { why: `Python 3.${from} to 3.${to} is missing`, refused: false };
   const site = join(fresh, 'site');
   const pins = client.packages.map((name) => name.replace('@', '=='));
   const options = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore'];
   options.push('--only-binary', ':all:', ...builds.flatMap((name) => ['--no-binary', name]), '--target', site);
-  const pip = (...args) => spawnSync(python.program, [...options, ...args], { encoding: 'utf8', timeout: 900_000 });
-  // Without a replacement, pip resolves the requirements itself.
-  let run = pip(...(replaces ? ['--no-deps'] : []), ...pins);
+  const pip = (...args) => spawnSync(python.program, [...options, ...args], { encoding: 'utf8', timeout: 1_800_000 });
+  let run = pip('--no-deps', ...(list ? ['--requirement', join(import.meta.dirname, list)] : pins));
   if (run.status === 0 && replaces) {
     const [name] = client.packages[0].split('@');
-    const list = 'import importlib.metadata as m, sys; print("\\n".join(next(m.distributions(path=[sys.argv[1]], name=sys.argv[2])).requires))';
-    const required = spawnSync(python.program, ['-c', list, site, name], { encoding: 'utf8' }).stdout.trim().split('\n');
+    const listed = 'import importlib.metadata as m, sys; print("\\n".join(next(m.distributions(path=[sys.argv[1]], name=sys.argv[2])).requires))';
+    const required = spawnSync(python.program, ['-c', listed, site, name], { encoding: 'utf8' }).stdout.trim().split('\n');
     const kept = required.filter((line) => !line.includes('extra ==')).map((line) => replaces[line] ?? line);
     writeFileSync(join(fresh, 'requirements.txt'), kept.join('\n'));
     run = pip('--no-deps', '--requirement', join(fresh, 'requirements.txt'));
