@@ -69,7 +69,7 @@ const PLACES = [
   ['Parallel calls', ['parallel', 'parallel-delete']],
   ['Command of 100 KB', ['long-command']],
   ['Long session', ['many-calls']],
-  ['Inside of JavaScript', ['javascript', 'javascript-parallel', 'javascript-patch']],
+  ['Inside of a script of the model', ['javascript', 'javascript-parallel', 'javascript-patch', 'script-of-tools']],
   ['`!command` that the user types', ['typed-by-the-user']],
   ['Command in a slash command', ['slash-command']],
   ['Plugin whose hook allows everything', ['plugin-hook']],
