@@ -112,7 +112,7 @@ fn failed_check(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
-/// Returns a check for each file of a project that the agent reads in place of the file of the user, and
+/// Returns a check for each file of a project that the agent reads instead of the file of the user, and
 /// that does not register the hook as `install` does.
 fn check_replaced(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     if !agent.description().places.switches.project_replaces {
@@ -139,7 +139,7 @@ fn check_replaced(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     files
         .map(|file| {
             let what = format!(
-                "`{}` does not register the hook as this version does, and {} reads it in place of \
+                "`{}` does not register the hook as this version does, and {} reads it instead of \
                  the file of the user",
                 file.display(),
                 agent.title()

@@ -413,7 +413,7 @@ pub(crate) struct HookSwitches {
     pub(crate) arguments: &'static [OffArgument],
     /// Variables that name a further file with these settings.
     pub(crate) file_variables: &'static [&'static str],
-    /// `true` if the agent reads the file of a project in place of the file of the user.
+    /// `true` if the agent reads the file of a project instead of the file of the user.
     pub(crate) project_replaces: bool,
     /// What an administrator can set so that a project does not switch the hooks off: a sentence.
     pub(crate) managed: Option<&'static str>,

@@ -352,7 +352,7 @@ fn variables_of_a_project_that_move_settings_are_bad() {
     }
 }
 
-/// OpenHands reads the file of a project in place of the file of the user.
+/// OpenHands reads the file of a project instead of the file of the user.
 #[test]
 fn a_file_of_a_project_without_the_hook_switches_openhands_off() {
     let mut home = Home::new();
@@ -367,7 +367,7 @@ fn a_file_of_a_project_without_the_hook_switches_openhands_off() {
     ] {
         write(&folder.join(".openhands/hooks.json"), text);
         let found = failures(&home, Agent::OpenHands);
-        let replaced = |check: &Check| check.what.contains("in place of the file of the user");
+        let replaced = |check: &Check| check.what.contains("instead of the file of the user");
         assert!(found.iter().any(replaced), "{text}: {found:?}");
     }
 }
