@@ -7,6 +7,8 @@
 //   deletes  its call that deletes `build`, if it differs from `tools.shell`
 //   silent   `delete` and `write`, where it acts as installed without a request that the guard denies
 //   reads    false if the editor offers no `fs/read_text_file`
+//   asksBefore  true if its request for permission has the command only as a text, so that the guard decides about the
+//            terminal that the agent asks for next
 //   goesOn   true if a denial does not end its turn
 
 import { clients, PROJECT } from './clients.mjs';
@@ -67,6 +69,7 @@ export const agents = [
   },
   { ...client('qwen'), acp: ['--acp'], asking: { mode: 'default' }, silent: ['write'] },
   { ...client('copilot'), acp: ['--acp'], asking: {}, silent: [] },
+  { ...client('kimi'), acp: ['acp'], asking: {}, silent: [], asksBefore: true, goesOn: true },
 ];
 
 // Checks.
@@ -94,6 +97,11 @@ const happens = {
 };
 const noRequest = (o) =>
   o.requests.every(({ method }) => method === 'fs/read_text_file') ? '' : 'the editor received the request';
+/** Fails if the editor received the request to write a file. */
+const noWrite = (o) => (o.requests.some(({ method }) => method === 'fs/write_text_file') ? 'the editor received it' : '');
+/** Fails if the editor received more requests for terminals. */
+const noTerminalFor = (number) => (o) =>
+  o.requests.filter(({ method }) => method === 'terminal/create').length > number ? 'the editor received it' : '';
 
 /** Returns the checks of the agents: with the settings that make them ask, and as they are installed. */
 export function acpChecks({ only, ids }) {
@@ -104,7 +112,9 @@ export function acpChecks({ only, ids }) {
       expect: [
         does('a read-only command runs through the proxy', all(reached, told(0, /a\.txt/))),
         prevents('the request for a delete is denied', stays.delete),
-        does('the editor does not receive the request for a delete', noRequest),
+        client.asksBefore
+          ? does('the editor does not receive the request to run a delete', noTerminalFor(1))
+          : does('the editor does not receive the request for a delete', noRequest),
         does('the trail has the delete', all(reached, trail(/guard.*rm -r build|rule.*rm -r build/))),
       ],
     };
@@ -112,7 +122,9 @@ export function acpChecks({ only, ids }) {
       name: 'acp-file',
       expect: [
         prevents('the request for a new file is denied', stays.write),
-        does('the editor does not receive the request for a file', noRequest),
+        client.asksBefore
+          ? does('the editor does not receive the request to write a file', noWrite)
+          : does('the editor does not receive the request for a file', noRequest),
         does('the trail has the file', all(reached, trail(/guard.*new\.txt/))),
       ],
     };

@@ -4,6 +4,10 @@
 //   agent      name of the agent for `hooks-guard`
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
+//   python     if the packages are of PyPI: the oldest and the newest version of Python that can run them, and
+//              requirements of the first package that are replaced because the registry no longer has them, or
+//              the `list` of all packages with exact versions, beside this file;
+//              `builds` are packages without a wheel, whose setup runs
 //   overrides  packages that it depends on, but that its program does not load: they are not installed
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
 //              the folder of the packages
@@ -18,6 +22,7 @@
 //   tools      its own calls for `shell`, `write` and `read`, for `edit` in some checks, and for `note`, a tool of the MCP server
 //              `notes` (notes.mjs)
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
+//   isHeavy    true if it starts so slowly, or is so large, that `--quick` leaves it out
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
 //   isSlow     true if its start takes long: `quick: true` of a check leaves it out, a list of clients does not
 //   isOld      true if it is pinned to an old version on purpose
@@ -626,6 +631,87 @@ const auggie = {
   notes: ({ files }) => ({ '.augment/settings.json': merged(files['.augment/settings.json'], servers()) }),
 };
 
+const vibe = {
+  id: 'vibe',
+  title: 'Mistral Vibe',
+  command: 'vibe',
+  agent: 'mistral-vibe',
+  packages: ['mistral-vibe@3.0.3'],
+  python: { from: 12, to: 14, replaces: { 'certifi==2026.10.19': 'certifi==2026.10.19.post1' } },
+  program: ['site/bin/vibe'],
+  env: { PYTHONPATH: '/mnt/clients/vibe/site', PYTHON_KEYRING_BACKEND: 'keyring.backends.null.Keyring' },
+  files: {
+    '.vibe/config.toml': [
+      'active_model = "stand-in"',
+      'enable_telemetry = false',
+      'enable_update_checks = false',
+      'enable_connectors = false',
+      '',
+      '[[providers]]',
+      'name = "stand-in"',
+      `api_base = "${root}/v1"`,
+      'api_key_env_var = ""',
+      '',
+      '[[models]]',
+      'name = "stand-in"',
+      'provider = "stand-in"',
+      'alias = "stand-in"',
+      'max_context_length = 1000000',
+      '',
+    ].join('\n'),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => ['-p', prompt, ...flags],
+  free: ['--auto-approve'],
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command } }),
+    write: (path, content) => ({ tool: 'write_file', arguments: { path, content } }),
+    read: (path) => ({ tool: 'read_file', arguments: { path } }),
+    // Tools of servers are functions of a script.
+    note: (text) => called('mcp_notes.create_note', { text }),
+  },
+  notes: ({ files }) => ({
+    '.vibe/config.toml': `${files['.vibe/config.toml']}[[mcp_servers]]\nname = "notes"\ntransport = "stdio"\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+  }),
+};
+
+const openhands = {
+  id: 'openhands',
+  title: 'OpenHands',
+  command: 'openhands',
+  agent: 'openhands',
+  packages: ['openhands@1.16.0'],
+  python: { from: 12, to: 12, list: 'openhands.txt', builds: ['func-timeout'] },
+  isHeavy: true,
+  program: ['site/bin/openhands'],
+  env: {
+    PYTHONPATH: '/mnt/clients/openhands/site',
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    OPENHANDS_SUPPRESS_BANNER: '1',
+    LLM_API_KEY: 'test',
+    LLM_BASE_URL: `${root}/v1`,
+    LLM_MODEL: 'openai/stand-in',
+  },
+  files: {},
+  terminal: (flags) => ['--override-with-envs', ...flags],
+  headless: (flags, prompt) => ['--override-with-envs', '--headless', ...flags, '-t', prompt],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'terminal', arguments: { command, security_risk: 'LOW' } }),
+    write: (path, text) => ({ tool: 'file_editor', arguments: { command: 'create', path, file_text: text, security_risk: 'LOW' } }),
+    read: (path) => ({ tool: 'file_editor', arguments: { command: 'view', path, security_risk: 'LOW' } }),
+    // The name of the server is not part of it.
+    note: (text) => ({ tool: 'create_note', arguments: { text, security_risk: 'LOW' } }),
+  },
+  notes: () => ({ '.openhands/mcp.json': json(servers({ transport: 'stdio' })) }),
+};
+
+/** Returns the call of a function of Mistral Vibe's scripts. */
+export function called(name, input) {
+  const code = `return await tools.${name}(${JSON.stringify(input)});`;
+  return { tool: 'run_typescript', arguments: { code } };
+}
+
 /** Returns a client in an earlier version, for the check of an update. */
 const earlier = (client, version) => ({
   ...client,
@@ -633,7 +719,7 @@ const earlier = (client, version) => ({
   packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
 });
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose, letta, auggie];
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose, letta, auggie, vibe, openhands];
 /** Earlier versions, which no check runs on their own. */
 export const earlierClients = [
   earlier(codex, '0.169.0'),

@@ -60,7 +60,7 @@ function installedFiles() {
     '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh',
     '.pi/agent/extensions/hooks-guard.ts', '.kimi-code/config.toml',
     '.config/kilo/plugins/hooks-guard.js', '.agents/plugins/hooks-guard/hooks/hooks.json',
-    '.letta/settings.json', '.augment/settings.json'];
+    '.letta/settings.json', '.augment/settings.json', '.vibe/hooks.toml', '.openhands/hooks.json'];
   return settings.map((path) => join(HOME, path)).filter(existsSync);
 }
 

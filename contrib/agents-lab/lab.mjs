@@ -14,7 +14,7 @@ import { acpChecks, acpScenario } from './acp.mjs';
 import { scenario, selected } from './checks.mjs';
 import { clients, earlierClients, node } from './clients.mjs';
 import { reached } from './expectations.mjs';
-import { install } from './install.mjs';
+import { findPython, install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
 import { compareTimes } from './time.mjs';
 
@@ -126,11 +126,17 @@ async function reportNewer(wanted) {
       execFile('npm', ['view', name, 'version'], { encoding: 'utf8', timeout: 30_000 }, (error, text) =>
         resolve(error ? undefined : text.trim()));
     });
+  const newestPython = ({ python }, name) =>
+    new Promise((resolve) => {
+      const args = ['-m', 'pip', 'index', 'versions', name];
+      execFile(findPython(python)?.program ?? 'false', args, { encoding: 'utf8', timeout: 30_000 }, (error, text) =>
+        resolve(error ? undefined : /\(([^)]+)\)/.exec(text)?.[1]));
+    });
   const checked = [...new Set(wanted)].filter((client) => !client.isOld);
   const lines = await Promise.all(
     checked.map(async (client) => {
       const [, name, pinned] = client.packages[0].match(/^(.+)@(.+)$/);
-      const found = await newest(name);
+      const found = await (client.python ? newestPython(client, name) : newest(name));
       return found && found !== pinned ? `newer: ${client.id} ${found}; the lab has ${pinned}` : undefined;
     }),
   );
@@ -237,6 +243,7 @@ if (options.time) {
   process.exit(counts.BAD > 0 ? 1 : 0);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
+if (options.quick) todo = todo.filter(({ client }) => !client.isHeavy);
 if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));
 if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
 if (options.list) {

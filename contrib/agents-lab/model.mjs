@@ -110,7 +110,7 @@ const responses = {
 };
 
 /** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid, Grok CLI, Cline, Pi,
- * Kimi Code, Kilo Code, Goose and Letta Code. */
+ * Kimi Code, Kilo Code, Goose, Letta Code, Mistral Vibe and OpenHands. */
 const chat = {
   path: /\/v1\/chat\/completions$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.function?.name),

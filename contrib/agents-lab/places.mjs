@@ -18,7 +18,7 @@
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { HOME, PROJECT } from './clients.mjs';
+import { called, HOME, PROJECT } from './clients.mjs';
 import {
   all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
@@ -230,6 +230,14 @@ const PLACES = {
     agent: { tool: 'Agent', arguments: task('general-purpose') },
     // Its sub-agents run in the background.
     wait: [{ tool: 'Bash', arguments: { command: 'sleep 40', description: 'x', timeout: 100_000 } }],
+    calls: 100,
+  },
+  vibe: {
+    resume: ['--continue'],
+    worktree: ['--worktree', 'lab'],
+    agent: called('agents.spawn', { name: 'tidy', message: TASK }),
+    wait: [{ tool: 'wait', arguments: { timeout_ms: 60_000 } }],
+    edited: false,
     calls: 100,
   },
 };

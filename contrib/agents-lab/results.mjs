@@ -24,7 +24,7 @@ export function record(fresh) {
   const results = [];
   for (const client of clients) {
     for (const check of checks.filter(({ clients: ids }) => ids.includes(client.id))) {
-      for (const { says } of check.expect) {
+      for (const { says } of check.expect.filter(({ except }) => !except?.includes(client.id))) {
         const same = (one) => one.client === client.id && one.check === check.name && one.says === says;
         const current = (one) => same(one) && one.version === version(client);
         const found = fresh.find(same) ?? before.find(current);
@@ -69,7 +69,7 @@ const PLACES = [
   ['Parallel calls', ['parallel', 'parallel-delete']],
   ['Command of 100 KB', ['long-command']],
   ['Long session', ['many-calls']],
-  ['Inside of JavaScript', ['javascript', 'javascript-parallel', 'javascript-patch']],
+  ['Inside of a script of the model', ['javascript', 'javascript-parallel', 'javascript-patch', 'script-of-tools']],
   ['`!command` that the user types', ['typed-by-the-user']],
   ['Command in a slash command', ['slash-command']],
   ['Plugin whose hook allows everything', ['plugin-hook']],

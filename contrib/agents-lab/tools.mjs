@@ -90,7 +90,29 @@ const IN_PACKAGE = {
     const table = /\{READ_FILES:"[^}]*\}/.exec(text)[0];
     return [...found(table, /:"([a-z_]+)"/g), ...found(text, /name:"([a-z]+_[a-z_]+)",description:/g)];
   },
+  // The names in the hook's input; the retired ones are not offered.
+  vibe(_, __, site) {
+    const harness = join(site, 'mistralai_vibe_local_harness/vibe');
+    const table = readFileSync(join(harness, '_hook_matcher.py'), 'utf8');
+    const own = pythons(join(site, 'vibe/app_server'));
+    return [
+      ...found(table, /^ {4}"([a-z_]+\.[a-z_]+)": \(/gm).filter((name) => !name.startsWith('subagent.')),
+      ...found(own, /^(?!MANUAL)[A-Z_]+TOOL_NAME = "([a-z_]+)"/gm).map((name) => `vibe.${name}`),
+      ...found(pythons(harness), /\("ui", "([a-z_]+)"\)/g).map((name) => `ui.${name}`),
+    ];
+  },
+  openhands(_, __, site) {
+    const text = ['tools', 'sdk/tool/builtins'].map((folder) => pythons(join(site, 'openhands', folder))).join('\n');
+    const classes = found(text, /^class (\w+)Tool\(/gm);
+    return classes.map((name) => name.replace(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase());
+  },
 };
+
+/** Returns the text of all programs in Python of a folder. */
+function pythons(folder) {
+  const names = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith('.py'));
+  return names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');
+}
 
 /** Runs a scenario of the lab; returns the tools that the client offers to its model, and its version. */
 function offered(client, flags) {
@@ -115,7 +137,7 @@ for (const client of clients) {
   }
   const modules = join(folder, client.id, 'node_modules');
   const program = join(folder, client.id, client.program.at(-1));
-  const published = IN_PACKAGE[client.id]?.(program, modules) ?? [];
+  const published = IN_PACKAGE[client.id]?.(program, modules, join(folder, client.id, 'site')) ?? [];
   const shown = offered(client, ['--slow', '3']).filter((name) => !/note/.test(name));
   const list = {
     version: client.packages[0].split('@').at(-1),

@@ -192,6 +192,10 @@ impl<'a, C: Connection> Reader<'a, C> {
             prefix.push_str("env ");
         }
         for v1::EnvVariable { name, value, .. } in &typed.env {
+            // Kimi Code names the shell that runs the command; the decision is about this shell, too.
+            if name == "SHELL" && *value == typed.command {
+                continue;
+            }
             let assignment = match through_env {
                 true => quoted(&format!("{name}={value}"))?.into_owned(),
                 false => format!("{name}={}", quoted(value)?),

@@ -71,6 +71,7 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     }
     if installed {
         checks.extend(check_switches(agent, around));
+        checks.extend(check_replaced(agent, around));
         checks.extend(other_hooks::checks(agent, around));
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
@@ -109,6 +110,44 @@ pub(super) fn unguarded(
 
 fn failed_check(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), CheckState::Bad, what, remedy)
+}
+
+/// Returns a check for each file of a project that the agent reads instead of the file of the user, and
+/// that does not register the hook as `install` does.
+fn check_replaced(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
+    if !agent.description().places.switches.project_replaces {
+        return Vec::new();
+    }
+    let own = around.homes.settings(agent, &SettingsScope::User);
+    let folders = around.workspace.iter().map(PathBuf::as_path);
+    let files: BTreeSet<PathBuf> = folders
+        .chain(around.project)
+        .map(|folder| {
+            let place = SettingsScope::Project(folder.to_owned());
+            around.homes.settings(agent, &place)
+        })
+        .filter(|file| *file != own)
+        .collect();
+    let replaces = |file: &PathBuf| match read(file) {
+        SettingsText::Nothing => false,
+        SettingsText::Unreadable(_) => true,
+        SettingsText::Text(text) => entries(&text, agent).map_or(true, |there| {
+            there.is_empty() || compare_entries(agent, file, &there, around, "").is_some()
+        }),
+    };
+    let files = files.into_iter().filter(replaces);
+    files
+        .map(|file| {
+            let what = format!(
+                "`{}` does not register the hook as this version does, and {} reads it instead of \
+                 the file of the user",
+                file.display(),
+                agent.title()
+            );
+            let remedy = format!("remove it, or run `hooks-guard install {agent} --project` there");
+            failed_check(agent, what, &remedy)
+        })
+        .collect()
 }
 
 enum SettingsText {
@@ -254,7 +293,7 @@ fn rejected_table(format: &TomlRegistration, text: &str) -> Option<String> {
         texts,
         timeout,
         max_timeout,
-    } = &format.accepted;
+    } = format.accepted.as_ref()?;
     let document = settings_text::toml(text)?;
     let list = format.list;
     let tables = document[list].as_array()?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
-use crate::install::{BINARY_NAME, others};
+use crate::install::{BINARY_NAME, SettingsScope, others};
 use crate::protocol::{Agent, HookSwitch, OffArgument, OffValue, settings_text};
 
 /// Maximum number of files of one directory of settings that are read.
@@ -20,9 +20,10 @@ const MAX_FILES: usize = 200;
 /// Returns a check for each setting and variable that switches the agent's hooks off.
 pub(super) fn checks(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let switches = &agent.description().places.switches;
+    let own = around.homes.settings(agent, &SettingsScope::User);
     let mut checks: Vec<Check> = files(agent, around)
         .iter()
-        .flat_map(|file| check_file(agent, file, switches.settings))
+        .flat_map(|file| check_file(agent, file, Some(&own), switches.settings))
         .collect();
     let set = around.variables.iter();
     let set = set.filter(|(name, value)| switches.variables.contains(&&**name) && is_on(value));
@@ -70,9 +71,10 @@ pub(super) fn check_arguments(agent: Agent, arguments: &[OsString]) -> Vec<Check
                     checks.push(check(argument));
                 }
                 OffArgument::Settings(option) if name == option => {
+                    let settings: Vec<&HookSwitch> = switches.settings.iter().collect();
                     checks.extend(match value.trim_start().starts_with('{') {
-                        true => check_text(agent, option, value, false, switches.settings),
-                        false => check_file(agent, Path::new(value), switches.settings),
+                        true => check_text(agent, option, value, false, &settings),
+                        false => check_file(agent, Path::new(value), None, switches.settings),
                     });
                 }
                 _ => {}
@@ -128,14 +130,25 @@ fn documents(place: PathBuf) -> Vec<PathBuf> {
     files.take(MAX_FILES).collect()
 }
 
-fn check_file(agent: Agent, file: &Path, switches: &[HookSwitch]) -> Vec<Check> {
+/// Checks a file of settings. `own` is the file in which `install` registers the hook.
+fn check_file(
+    agent: Agent,
+    file: &Path,
+    own: Option<&Path>,
+    switches: &[HookSwitch],
+) -> Vec<Check> {
     let text = files::read(file)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let is_toml = file.extension().is_some_and(|end| end == "toml");
+    let is_own = Some(file) == own;
+    let switches: Vec<&HookSwitch> = switches
+        .iter()
+        .filter(|switch| !(is_own && switch.off == OffValue::ReplacesHook))
+        .collect();
     match text {
         Some(text) if !switches.is_empty() => {
-            check_text(agent, &file.to_string_lossy(), &text, is_toml, switches)
+            check_text(agent, &file.to_string_lossy(), &text, is_toml, &switches)
         }
         _ => Vec::new(),
     }
@@ -147,7 +160,7 @@ fn check_text(
     shown: &str,
     text: &str,
     is_toml: bool,
-    switches: &[HookSwitch],
+    switches: &[&HookSwitch],
 ) -> Vec<Check> {
     let check = |what: String, remedy: &str| switched_off(agent, what, remedy);
     let document = match is_toml {
@@ -197,6 +210,10 @@ fn found<'a>(document: &'a Value, keys: &[&str]) -> Vec<(String, &'a Value)> {
                 (Some(object), name) => {
                     next.extend(object.get(name).map(|value| (joined(name), value)));
                 }
+                (None, "*") => {
+                    let items = value.as_array().into_iter().flatten().enumerate();
+                    next.extend(items.map(|(at, value)| (joined(&at.to_string()), value)));
+                }
                 (None, _) => {}
             }
         }
@@ -218,6 +235,9 @@ fn is_off(value: &Value, off: OffValue, registers: bool) -> bool {
         OffValue::Is(wanted) => is(wanted),
         OffValue::ManagedOnly => !registers && (is(true) || texts.any(|text| text == "hooks")),
         OffValue::NamesHook => texts.any(|text| text.contains(BINARY_NAME)),
+        OffValue::ReplacesHook => value
+            .as_str()
+            .is_some_and(|name| name.contains(BINARY_NAME)),
         OffValue::ExcludesHook => texts.any(|text| match text.trim().split_at_checked(1) {
             Some(("-", name)) => name.contains(BINARY_NAME),
             Some(("!", pattern)) => may_match(pattern),
@@ -251,6 +271,7 @@ mod tests {
             OffValue::ManagedOnly => format!("`{key}` in managed settings"),
             OffValue::NamesHook => format!("`{key}` with the hook"),
             OffValue::ExcludesHook => format!("`{key}` with a pattern that excludes the hook"),
+            OffValue::ReplacesHook => format!("`{key}` of the hook in another file"),
         }
     }
 
@@ -281,10 +302,14 @@ mod tests {
             .chain(switches.file_variables)
             .copied()
             .collect();
+        let replaced = switches.project_replaces;
+        let replaced = replaced.then(|| format!("a `{}` without the hook", place.project));
+        let settings = switches.settings.iter().map(setting);
+        let settings: Vec<String> = settings.chain(replaced).collect();
         format!(
             "| {} | {} | {} | {} | {} |",
             agent.title(),
-            column(switches.settings.iter().map(setting).collect()),
+            column(settings),
             column(code(switches.variables)),
             column(switches.arguments.iter().map(argument).collect()),
             column(code(&moves)),

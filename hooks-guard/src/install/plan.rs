@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
+use super::BINARY_NAME;
 use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::own_tools;
 use crate::protocol::{
@@ -108,7 +110,23 @@ fn table(
     };
     let mut table = Map::from_iter([(format.event.to_owned(), event.into())]);
     table.extend(handler(agent, call, format.fields, time, is_before, None));
+    for field in format.fields {
+        if let HandlerField::Name(key) = *field {
+            table.insert(key.to_owned(), entry_name(call, event).into());
+        }
+    }
+    if let Some((key, value)) = format.fail_closed.filter(|_| is_before) {
+        table.insert(key.to_owned(), value.to_json());
+    }
     table.into()
+}
+
+/// Returns the name of an entry. A project cannot know the paths, and so cannot have an entry of the same
+/// name, which would replace the hook.
+fn entry_name(call: HookCall<'_>, event: &str) -> String {
+    let paths = [call.binary, call.config, call.database.unwrap_or_default()];
+    let hash = hex::encode(Sha256::digest(paths.join("\0")));
+    format!("{BINARY_NAME}-{event}-{}", &hash[..16])
 }
 
 /// Returns the fields of a handler.
@@ -125,6 +143,8 @@ fn handler(
         let (key, value) = match *field {
             HandlerField::Text(key, text) => (key, text.into()),
             HandlerField::True(key) => (key, true.into()),
+            // The caller knows the event.
+            HandlerField::Name(_) => continue,
             HandlerField::Command(key) => {
                 let line = command_line(agent, call, time);
                 // Only a hook before a tool can deny.

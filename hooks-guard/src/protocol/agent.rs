@@ -58,11 +58,13 @@ pub enum Agent {
     LettaCode,
     /// Auggie, the command line of Augment Code.
     Auggie,
+    /// Mistral Vibe.
+    MistralVibe,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 22] = [
+    pub const ALL: [Agent; 23] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -85,6 +87,7 @@ impl Agent {
         Agent::KiloCode,
         Agent::LettaCode,
         Agent::Auggie,
+        Agent::MistralVibe,
     ];
 
     /// Returns the agent's description.
@@ -112,6 +115,7 @@ impl Agent {
             Agent::KiloCode => &agents::KILO_CODE,
             Agent::LettaCode => &agents::LETTA_CODE,
             Agent::Auggie => &agents::AUGGIE,
+            Agent::MistralVibe => &agents::MISTRAL_VIBE,
         }
     }
 

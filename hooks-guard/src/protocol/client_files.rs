@@ -340,7 +340,10 @@ pub const CLIENTS: &[AgentClient] = &[
         agent: Some(Agent::OpenHands),
         source: Source::Documentation,
         files: &[
-            both(".openhands/hooks.json"),
+            both(".openhands/hooks.json").seen(Source::Run("1.16.0")),
+            both(".openhands/agents/").seen(Source::Code("1.16.0")),
+            both(".agents/agents/").seen(Source::Code("1.16.0")),
+            user(".openhands/mcp.json").seen(Source::Run("1.16.0")),
             both(".openhands/hooks/"),
             both(".openhands/setup.sh"),
             both(".openhands/pre-commit.sh"),
@@ -402,6 +405,18 @@ pub const CLIENTS: &[AgentClient] = &[
             both(".pi/settings.json").seen(Source::Run("1.6.0")),
             both(".pi/"),
             user(".pi/agent/").seen(Source::Run("1.6.0")),
+        ],
+    },
+    AgentClient {
+        title: Agent::MistralVibe.title(),
+        agent: Some(Agent::MistralVibe),
+        source: Source::Code("3.0.3"),
+        files: &[
+            both(".vibe/hooks.toml").seen(Source::Run("3.0.3")),
+            both(".vibe/config.toml"),
+            // Agents, plugins, prompts, skills and tools.
+            both(".vibe/"),
+            user(".vibe/trusted_folders.toml"),
         ],
     },
     AgentClient {

@@ -334,6 +334,8 @@ pub(crate) enum ReplyFormat {
     Cline,
     /// `block`, or `confirm` for a dialog, for the extension.
     Pi,
+    /// `decision` in a denial; no output in an approval.
+    Vibe,
     /// The exit status alone: 2 denies, with the reason on standard error.
     ExitStatus,
 }
@@ -414,6 +416,8 @@ pub(crate) struct HookSwitches {
     pub(crate) arguments: &'static [OffArgument],
     /// Variables that name a further file with these settings.
     pub(crate) file_variables: &'static [&'static str],
+    /// `true` if the agent reads the file of a project instead of the file of the user.
+    pub(crate) project_replaces: bool,
     /// What an administrator can set so that a project does not switch the hooks off: a sentence.
     pub(crate) managed: Option<&'static str>,
 }
@@ -425,6 +429,7 @@ impl HookSwitches {
         variables: &[],
         arguments: &[],
         file_variables: &[],
+        project_replaces: false,
         managed: None,
     };
 }
@@ -473,6 +478,9 @@ pub(crate) enum OffValue {
     NamesHook,
     /// A list with a pattern that excludes the plugin: `-NAME`, or `!PATTERN` with the name or a `*`.
     ExcludesHook,
+    /// A text with the name of the hook, in another file than the one that registers it: the agent
+    /// ignores the second of two hooks of one name.
+    ReplacesHook,
 }
 
 /// How a hook is registered in a file.
@@ -518,8 +526,10 @@ pub(crate) struct TomlRegistration {
     pub(crate) event: &'static str,
     /// Other fields of a table, in their order.
     pub(crate) fields: &'static [HandlerField],
-    /// The tables that the agent accepts. One other table makes it ignore the whole list.
-    pub(crate) accepted: AcceptedTables,
+    /// Field of a table before a tool that makes the agent deny if the hook fails.
+    pub(crate) fail_closed: Option<(&'static str, FieldValue)>,
+    /// The tables that the agent accepts, if one other table makes it ignore the whole list.
+    pub(crate) accepted: Option<AcceptedTables>,
 }
 
 /// The tables of a hook that an agent accepts.
@@ -608,6 +618,8 @@ pub(crate) enum HandlerField {
     Text(&'static str, &'static str),
     /// The value `true`.
     True(&'static str),
+    /// A name of the entry, which no other entry of the user and no entry of a project has.
+    Name(&'static str),
     /// The command line for a POSIX shell.
     Command(&'static str),
     /// The command line for PowerShell.

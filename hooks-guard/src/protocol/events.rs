@@ -160,7 +160,16 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     } = tool_call(called, object)?;
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
-    let listed = tools::tool(&name);
+    let listed = match arguments.as_ref() {
+        Some(Ok(given)) if only_views(&name, given) => Some(ToolKind::Reads),
+        _ => tools::tool(&name),
+    };
+    if let Some(Ok(given)) = &arguments
+        && hook.agent == Agent::OpenHands
+        && waits_for_output(given)
+    {
+        return nothing("the agent reads more output of a command that runs".into());
+    }
     let own = match listed {
         Some(_) => None,
         None => own_tools::own_tool(hook.agent, &name),
@@ -267,6 +276,20 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         unlisted_tool: listed.is_none(),
         arguments,
     }))
+}
+
+/// Returns `true` for a call of OpenHands' terminal that runs and types nothing.
+fn waits_for_output(arguments: &JsonObject) -> bool {
+    let field = |name: &str| arguments.get(name);
+    field("command").and_then(Value::as_str) == Some("")
+        && field("is_input").and_then(Value::as_bool) == Some(false)
+        && field("reset").and_then(Value::as_bool) != Some(true)
+}
+
+/// Returns `true` for a call of OpenHands' editor that only views a file.
+fn only_views(name: &str, arguments: &JsonObject) -> bool {
+    matches!(&*tools::plain(name), "fileeditor" | "planningfileeditor")
+        && arguments.get("command").and_then(Value::as_str) == Some("view")
 }
 
 /// Returns the shell tool for a tool that is not in the table but has a `command` text in its
@@ -480,7 +503,7 @@ fn request(
                 ToolKind::PowerShell => {
                     format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
                 }
-                _ => command,
+                _ => with_variables(command, arguments)?,
             };
             let below = [
                 "working_directory",
@@ -549,6 +572,32 @@ fn in_shell(command: String, arguments: &JsonObject) -> Result<String, Problem> 
         None | Some("") => command,
         Some(shell) => format!("{} -c {}", quoted(shell), quoted(&command)),
     })
+}
+
+/// Returns a command after the variables of its field `env`, which Mistral Vibe sets for a process.
+fn with_variables(command: String, arguments: &JsonObject) -> Result<String, Problem> {
+    let (field, wanted) = ("env", "an object of texts");
+    let Some(Value::Object(variables)) = arguments.get(field) else {
+        return Ok(command);
+    };
+    let mut line = String::new();
+    for (name, value) in variables {
+        let is_name = |name: &str| {
+            let mut chars = name.chars();
+            chars
+                .next()
+                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+                && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let value = value.as_str().filter(|_| is_name(name));
+        let value = value.ok_or(Problem::Type { field, wanted })?;
+        line.push_str(&format!(
+            "export {name}='{}'; ",
+            value.replace('\'', r"'\''")
+        ));
+    }
+    line.push_str(&command);
+    Ok(line)
 }
 
 /// Returns a command with the words of its field `args`, which Cline runs without a shell.

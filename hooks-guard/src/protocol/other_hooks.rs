@@ -31,6 +31,11 @@ const CHANGES: &[InputChange] = &[
     change(Agent::Droid, "updatedInput", Source::Code("0.225.2")),
     change(Agent::Crush, "updated_input", Source::Documentation),
     change(Agent::Cline, "overrideInput", Source::Code("3.0.65")),
+    change(
+        Agent::MistralVibe,
+        "hook_specific_output.tool_input",
+        Source::Run("3.0.3"),
+    ),
     change(Agent::LettaCode, "updatedInput", Source::Run("0.32.18")),
     change(Agent::Auggie, "updatedInput", Source::Code("0.36.0")),
     change(Agent::KiloCode, "output.args", Source::Code("7.7.9")),
@@ -72,7 +77,25 @@ pub(crate) fn registered_before(agent: Agent, document: &Value) -> Vec<Registere
     let events: Vec<String> = events.map(|event| plain(event.name)).collect();
     let mut found = Vec::new();
     add_events(document, &events, MAX_EVENT_DEPTH, &mut found);
+    add_tables(agent, document, &events, &mut found);
     found
+}
+
+/// Adds the hooks of a list of tables, each with its event.
+#[cfg(feature = "cli")]
+fn add_tables(agent: Agent, document: &Value, events: &[String], found: &mut Vec<RegisteredHook>) {
+    let Some(format) = agent.description().toml() else {
+        return;
+    };
+    for table in document[format.list].as_array().into_iter().flatten() {
+        let text = |key: &str| table[key].as_str();
+        if let Some(event) = text(format.event).filter(|event| events.contains(&plain(event))) {
+            found.push(RegisteredHook {
+                event: event.to_owned(),
+                runs: text("command").unwrap_or_default().to_owned(),
+            });
+        }
+    }
 }
 
 fn add_events(value: &Value, events: &[String], depth: usize, found: &mut Vec<RegisteredHook>) {

@@ -25,6 +25,9 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     if hook.form == ReplyFormat::Pi {
         return Some(pi_outcome(object.get("event")));
     }
+    if hook.form == ReplyFormat::Vibe {
+        return Some(vibe_outcome(object));
+    }
     let printed_status = response.and_then(Value::as_str).and_then(status_in_text);
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
@@ -131,6 +134,25 @@ fn pi_outcome(event: Option<&Value>) -> ToolOutcome {
         succeeded: failed.map(|failed| !failed),
         exit_status: status.and_then(Value::as_i64),
         error: None,
+    }
+}
+
+/// Returns the result in the input of Mistral Vibe, which reports a command that failed as a success, with
+/// its exit status.
+fn vibe_outcome(object: &JsonObject) -> ToolOutcome {
+    let output = object.get("tool_output");
+    let status = output.and_then(|output| output.get("returncode"));
+    let exit_status = status.and_then(Value::as_i64);
+    let has_ended = match object.get("tool_status").and_then(Value::as_str) {
+        Some("success") => Some(true),
+        Some(_) => Some(false),
+        None => None,
+    };
+    let error = object.get("tool_error").and_then(Value::as_str);
+    ToolOutcome {
+        succeeded: has_ended.map(|ended| ended && exit_status.is_none_or(|status| status == 0)),
+        exit_status,
+        error: error.map(|text| text.chars().take(MAX_TEXT_CHARS).collect()),
     }
 }
 

@@ -33,6 +33,10 @@ const REMOTE: OwnTool = Asks("starts work on another machine");
 const SENDS: OwnTool = Asks("sends data of this machine to a service");
 const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
+const SESSION: OwnTool = Asks("starts another session");
+const UNHOOKED: OwnTool = Asks("starts an agent whose tools do not call the hook");
+const BROWSES: OwnTool = Asks("acts in a browser");
+const TYPES: OwnTool = Asks("types into a running program");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
 const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
 const EXTENDS: OwnTool = Asks("starts or stops an extension of the agent");
@@ -463,6 +467,39 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::OpenHands,
+        &[
+            (
+                Nothing,
+                &[
+                    "browser_close_tab",
+                    "browser_get_content",
+                    "browser_get_state",
+                    "browser_get_storage",
+                    "browser_go_back",
+                    "browser_list_tabs",
+                    "browser_scroll",
+                    "browser_switch_tab",
+                    "finish",
+                    "invoke_skill",
+                    "task_tracker",
+                    "think",
+                ],
+            ),
+            (Fetches, &["browser_navigate"]),
+            (UNHOOKED, &["delegate", "task"]),
+            (
+                BROWSES,
+                &["browser_click", "browser_set_storage", "browser_type"],
+            ),
+            (
+                MAKES_FILES,
+                &["browser_start_recording", "browser_stop_recording"],
+            ),
+            (SENDS, &["sleeptime_compute", "tom_consult"]),
+        ],
+    ),
+    (
         Agent::Cline,
         &[
             (
@@ -576,6 +613,46 @@ const TOOLS: &[(Agent, OwnTools)] = &[
             ),
             (REMEMBERS, &["memory", "memory_apply_patch"]),
             (MAKES_FILES, &["write_artifact_file"]),
+        ],
+    ),
+    (
+        Agent::MistralVibe,
+        &[
+            (
+                Nothing,
+                &[
+                    "process.list",
+                    "process.output",
+                    "process.stop",
+                    // The hook gets the tools that the script calls.
+                    "run_typescript",
+                    "search_tool_functions",
+                    "self.sleep",
+                    "self.wait",
+                    "skill",
+                    "skill.read",
+                    "todo",
+                    "ui.ask_user_question",
+                    // A folder of the session.
+                    "unified_harness_scratchpad",
+                    "vibe.todo",
+                    "vibe.unified_harness_scratchpad",
+                    "wait",
+                ],
+            ),
+            (
+                Agents,
+                &[
+                    "agents.interrupt",
+                    "agents.list",
+                    "agents.list_configs",
+                    "agents.send_message",
+                    "agents.spawn",
+                ],
+            ),
+            (TYPES, &["process.write"]),
+            (LATER, &["cron", "vibe.cron"]),
+            (SESSION, &["start_session", "vibe.start_session"]),
         ],
     ),
 ];

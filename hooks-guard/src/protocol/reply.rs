@@ -141,7 +141,9 @@ pub fn empty_reply(hook: AgentHook) -> HookReply {
             HookReply::json(&json!({}))
         }
         (ReplyFormat::OpenCode1, _) => HookReply::json(&json!({"returns": null})),
-        (ReplyFormat::Grok | ReplyFormat::ExitStatus, _) => HookReply::default(),
+        (ReplyFormat::Grok | ReplyFormat::Vibe | ReplyFormat::ExitStatus, _) => {
+            HookReply::default()
+        }
         // Antigravity denies without a decision; `ask` leaves the decision to its own rules.
         (ReplyFormat::Antigravity, HookKind::BeforeTool) => {
             HookReply::json(&json!({"decision": "ask"}))
@@ -174,6 +176,10 @@ pub fn other_command_reply(hook: AgentHook, id: i64, decided: &str, ran: &str) -
             stderr: text.clone(),
             ..HookReply::json(&json!({ "systemMessage": text }))
         },
+        ReplyFormat::Vibe => HookReply {
+            stderr: text.clone(),
+            ..HookReply::json(&json!({ "system_message": text }))
+        },
         _ => HookReply {
             stderr: text,
             ..empty_reply(hook)
@@ -192,9 +198,8 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
         (ReplyFormat::Antigravity, _) => json!({"decision": "allow", "reason": reason}),
         // These agents run what is not denied.
-        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::Pi | ReplyFormat::ExitStatus, _) => {
-            return empty_reply(hook);
-        }
+        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::Pi, _)
+        | (ReplyFormat::Vibe | ReplyFormat::ExitStatus, _) => return empty_reply(hook),
         (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
         (ReplyFormat::Copilot, HookKind::Prompt) => json!({"behavior": "allow"}),
         (ReplyFormat::Copilot, _) => flat("allow", reason),
@@ -225,7 +230,9 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
         // denied. Newer versions prefer `permissionDecision`.
         (ReplyFormat::Grok, kind) => with_decision(decision(kind, "ask", reason), "deny", reason),
         (ReplyFormat::Pi, _) => json!({"confirm": reason}),
-        (ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => return deny(hook, reason),
+        (ReplyFormat::Cline | ReplyFormat::Vibe | ReplyFormat::ExitStatus, _) => {
+            return deny(hook, reason);
+        }
     };
     HookReply::json(&reply)
 }
@@ -246,7 +253,9 @@ fn deny(hook: AgentHook, reason: &str) -> HookReply {
             reply["stopReason"] = reason.into();
             reply
         }
-        (ReplyFormat::Gemini, _) => json!({"decision": "deny", "reason": reason}),
+        (ReplyFormat::Gemini | ReplyFormat::Vibe, _) => {
+            json!({"decision": "deny", "reason": reason})
+        }
         (ReplyFormat::Cursor, _) => json!({
             "permission": "deny",
             "user_message": reason,

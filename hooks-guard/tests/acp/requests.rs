@@ -88,6 +88,22 @@ fn the_environment_of_a_command_counts() {
     }
 }
 
+/// Kimi Code sets `SHELL` to the shell that it runs.
+#[test]
+fn a_shell_that_is_the_program_itself_changes_nothing() {
+    let mut connection = connection("");
+    let create = |id: u64, shell: &str| {
+        let params = json!({
+            "sessionId": "s", "command": "/bin/bash", "args": ["-c", "git status"],
+            "env": [{"name": "SHELL", "value": shell}],
+        });
+        request(id, "terminal/create", &params)
+    };
+    connection.passes(&create(8, "/bin/bash"));
+    let reply = connection.is_answered(&create(9, "/tmp/evil"));
+    error(&reply);
+}
+
 #[test]
 fn parameters_that_the_guard_does_not_know_need_approval() {
     let mut connection = connection("");

@@ -77,6 +77,13 @@ const SWITCHES: &[Switch] = &[
         "extensions",
     ),
     (
+        Agent::MistralVibe,
+        None,
+        Some(".vibe/hooks.toml"),
+        "[[hooks]]\nname = \"x\"\n[[hooks]]\nname = \"hooks-guard-pre_tool-0\"\ncommand = \"true\"\n",
+        "hooks.1.name",
+    ),
+    (
         Agent::LettaCode,
         None,
         Some(".letta/settings.json"),
@@ -365,4 +372,37 @@ fn variables_of_a_project_that_move_settings_are_bad() {
         write(&folder.join(".qwen/.env"), &format!("{name}=/tmp/x\n"));
         home.assert("environment", CheckState::Bad, name);
     }
+}
+
+/// OpenHands reads the file of a project instead of the file of the user.
+#[test]
+fn a_file_of_a_project_without_the_hook_switches_openhands_off() {
+    let mut home = Home::new();
+    home.install(Agent::OpenHands);
+    assert_eq!(failures(&home, Agent::OpenHands), []);
+    let folder = home.below("work/project");
+    home.workspace = vec![folder.clone()];
+    for text in [
+        "{}",
+        "{",
+        r#"{"hooks": {"PreToolUse": [{"matcher": "x", "hooks": [{"type": "command", "command": "hooks-guard hook openhands"}]}]}}"#,
+    ] {
+        write(&folder.join(".openhands/hooks.json"), text);
+        let found = failures(&home, Agent::OpenHands);
+        let replaced = |check: &Check| check.what.contains("instead of the file of the user");
+        assert!(found.iter().any(replaced), "{text}: {found:?}");
+    }
+}
+
+/// An entry of a project cannot have the name of the entry of the user.
+#[test]
+fn the_hook_of_mistral_vibe_in_its_own_file_is_fine() {
+    let home = Home::new();
+    home.install(Agent::MistralVibe);
+    home.assert(
+        "mistral-vibe",
+        CheckState::Ok,
+        "the tool is blocked if the hook fails",
+    );
+    assert_eq!(failures(&home, Agent::MistralVibe), []);
 }

@@ -190,8 +190,9 @@ fn project_settings_are_inside_the_project() {
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
     home.options.place = SettingsScope::Project(project.clone());
-    // Kimi Code reads no hooks from a project.
-    for agent in installable().filter(|agent| *agent != Agent::KimiCode) {
+    // Kimi Code reads no hooks from a project, and Mistral Vibe only if its user trusts the folder.
+    let of_user = [Agent::KimiCode, Agent::MistralVibe];
+    for agent in installable().filter(|agent| !of_user.contains(agent)) {
         let file = home.install(agent).file;
         assert!(file.starts_with(&project), "{}", file.display());
         home.uninstall(agent);

@@ -1,4 +1,4 @@
-//! Tests the changes of TOML documents, in the settings of Kimi Code.
+//! Tests the changes of TOML documents, in the settings of Kimi Code and Mistral Vibe.
 
 use std::fs;
 
@@ -178,4 +178,51 @@ fn a_dry_run_shows_the_entries_and_writes_nothing() {
     assert!(report.diff.contains("+[[hooks]]"), "{}", report.diff);
     assert_eq!(home.read(KIMI), "# mine\n");
     assert_eq!(home.files().len(), 1);
+}
+
+/// Mistral Vibe 3.0.3 requires a name of every hook, and ignores the second hook of one name. With `strict`, it
+/// denies the tool if the hook fails.
+#[test]
+fn the_entries_of_mistral_vibe_have_names_of_their_own() {
+    const VIBE: Agent = Agent::MistralVibe;
+    let entries = |home: &Home| -> Vec<Table> {
+        let table: Table = home.read(VIBE).parse().unwrap();
+        let hooks = table["hooks"].as_array().unwrap();
+        hooks
+            .iter()
+            .map(|hook| hook.as_table().unwrap().clone())
+            .collect()
+    };
+    let names = |entries: &[Table]| -> Vec<String> {
+        let name = |entry: &Table| entry["name"].as_str().unwrap().to_owned();
+        entries.iter().map(name).collect()
+    };
+    let mut home = Home::new();
+    home.install(VIBE);
+    let first = entries(&home);
+    let [before, after] = first.as_slice() else {
+        panic!("two entries: {first:?}");
+    };
+    for (entry, kind, timeout) in [(before, "pre_tool", 600), (after, "post_tool", 10)] {
+        assert_eq!(entry["type"].as_str(), Some(kind));
+        assert_eq!(entry["timeout"].as_integer(), Some(timeout));
+        let name = entry["name"].as_str().unwrap();
+        let hash = name.strip_prefix(&format!("hooks-guard-{kind}-")).unwrap();
+        assert_eq!(hash.len(), 16, "{name}");
+    }
+    assert_eq!(
+        before.get("strict").and_then(|value| value.as_bool()),
+        Some(true)
+    );
+    assert_eq!(
+        after.get("strict"),
+        None,
+        "the text of a result would be lost"
+    );
+    assert_eq!(home.install(VIBE).change, FileChange::None);
+    home.options.binary = "/opt/other/hooks-guard".into();
+    home.install(VIBE);
+    let moved = entries(&home);
+    assert_eq!(moved.len(), 2);
+    assert_ne!(names(&moved), names(&first));
 }

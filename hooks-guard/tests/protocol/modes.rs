@@ -293,6 +293,7 @@ fn deny_only(event: &str, tool: &str) -> Vec<(Agent, Value)> {
         (Agent::Kiro, "hook_event_name"),
         (Agent::Cline, "hookName"),
         (Agent::KimiCode, "hook_event_name"),
+        (Agent::MistralVibe, "hook_event_name"),
         (Agent::LettaCode, "event_type"),
         (Agent::Auggie, "hook_event_name"),
     ]

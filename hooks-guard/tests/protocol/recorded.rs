@@ -38,6 +38,9 @@ const AMBIGUOUS_NOTE: &str = r#"MCP tool notes_create_note {"text":"x"}"#;
 /// The same call in Auggie, which has the server at the end of the name.
 const TOOL_FIRST_NOTE: &str = r#"MCP tool create_note_notes {"text":"x"}"#;
 
+/// The call with which OpenHands starts a sub-agent.
+const SUB_AGENT: &str = r#"task {"description":"x","prompt":"Tidy up the folder.","subagent_type":"general-purpose","resume":null,"max_turns":null,"kind":"TaskAction"}"#;
+
 /// Every recording, one line each.
 #[rustfmt::skip]
 const RECORDED: &[(&str, ExpectedEvent)] = &[
@@ -148,6 +151,19 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("goose/PreToolUse.extensionmanager__manage_extensions.deny", Asks(r#"extensionmanager__manage_extensions {"action":"disable","extension_name":"apps"}"#)),
     ("goose/PreToolUse.load", Nothing),
     ("goose/PreToolUse.notes__create_note", Asks(NOTE)),
+    ("mistral-vibe/post_tool.file_system.bash", Ran(STATUS, YES)),
+    ("mistral-vibe/post_tool.mcp_notes.create_note", Ran(NOTE, YES)),
+    ("mistral-vibe/post_tool.process.start", Ran("cat", YES)),
+    ("mistral-vibe/pre_tool.agents.spawn", Nothing),
+    ("mistral-vibe/pre_tool.file_system.bash", Asks(STATUS)),
+    ("mistral-vibe/pre_tool.file_system.bash.deny", Asks("rm -r build")),
+    ("mistral-vibe/pre_tool.file_system.bash.sub-agent", Asks(STATUS)),
+    ("mistral-vibe/pre_tool.file_system.write_file.deny", Asks("file_system.write_file /srv/dev/proj/new.txt")),
+    ("mistral-vibe/pre_tool.mcp_notes.create_note", Asks(NOTE)),
+    ("mistral-vibe/pre_tool.mcp_notes.create_note.deny", Asks(NOTE)),
+    ("mistral-vibe/pre_tool.process.start", Asks("cat")),
+    ("mistral-vibe/pre_tool.process.write.deny", Asks(r#"process.write {"processId":"process-0","text":"x"}"#)),
+    ("mistral-vibe/pre_tool.self.wait", Nothing),
     ("goose/PreToolUse.notes__create_note.deny", Asks(NOTE)),
     ("goose/PreToolUse.shell", Asks(STATUS)),
     ("goose/PreToolUse.shell.deny", Asks("rm -r build")),
@@ -230,6 +246,13 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
     ("opencode/tool.execute.before.task", Nothing),
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+    ("openhands/PostToolUse.file_editor.view", Ran("file_editor /srv/dev/proj/a.txt", None)),
+    ("openhands/PostToolUse.terminal", Ran(STATUS, YES)),
+    ("openhands/PreToolUse.create_note.deny", Asks(r#"create_note {"data":{"text":"x"},"kind":"MCPToolAction"}"#)),
+    ("openhands/PreToolUse.file_editor.view", Asks("file_editor /srv/dev/proj/a.txt")),
+    ("openhands/PreToolUse.task.deny", Asks(SUB_AGENT)),
+    ("openhands/PreToolUse.terminal", Asks(STATUS)),
+    ("openhands/PreToolUse.terminal.deny", Asks("rm -r build")),
     ("pi/tool_call.bash", Asks(STATUS)),
     ("pi/tool_call.bash.block", Asks("rm -r build")),
     ("pi/tool_call.bash.confirm", Asks("rm -r build")),
@@ -293,6 +316,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Pi, "tool_call", "tui", [Silent, Ask, Deny]),
     (Agent::Pi, "tool_call", "", [Silent, Deny, Deny]),
     (Agent::KimiCode, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::MistralVibe, "pre_tool", "", [Silent, Deny, Deny]),
+    (Agent::OpenHands, "PreToolUse", "", [Silent, Deny, Deny]),
     (Agent::LettaCode, "PreToolUse", "", [Silent, Deny, Deny]),
     (Agent::Auggie, "PreToolUse", "", [Silent, Deny, Deny]),
     (Agent::Goose, "PreToolUse", "", [Silent, Deny, Deny]),
@@ -342,12 +367,13 @@ fn recording(name: &str) -> Recording {
 }
 
 /// The agents whose hook denies by its exit status alone.
-const BY_STATUS: [Agent; 2] = [Agent::LettaCode, Agent::Auggie];
+const BY_STATUS: [Agent; 3] = [Agent::LettaCode, Agent::Auggie, Agent::OpenHands];
 
 /// Returns the exit status of a reply. The other agents do not read it.
 fn exit_status(agent: Agent, denies: bool) -> u8 {
     match agent {
-        Agent::Grok | Agent::Goose | Agent::LettaCode | Agent::Auggie if denies => 2,
+        Agent::Grok | Agent::Goose if denies => 2,
+        agent if BY_STATUS.contains(&agent) && denies => 2,
         _ => 0,
     }
 }
@@ -388,7 +414,12 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
                 return Silent;
             }
         },
-        (Agent::Gemini, _) => "/decision",
+        (Agent::Gemini | Agent::MistralVibe, _) => "/decision",
+        (Agent::OpenHands, _) => match output["exit"].as_u64() {
+            Some(2) => return Deny,
+            Some(0) => return Silent,
+            _ => panic!("{agent} {event}: {output}"),
+        },
         (Agent::Copilot, _) => "/permissionDecision",
         (Agent::Cline, _) => match output["cancel"].as_bool() {
             Some(true) => return Deny,
@@ -577,6 +608,8 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
 #[test]
 fn an_unreadable_input_is_denied_by_the_exit_status() {
     for agent in [
+        Agent::MistralVibe,
+        Agent::OpenHands,
         Agent::LettaCode,
         Agent::Auggie,
         Agent::ClaudeCode,
@@ -622,6 +655,68 @@ fn the_result_of_cline_has_the_error_and_the_exit_status() {
         assert_eq!(ran.outcome.exit_status, status, "{name}");
         assert!(ran.outcome.error.unwrap().contains(error), "{name}");
         assert!(ran.request.call_id.unwrap().starts_with("call_"), "{name}");
+    }
+}
+
+/// Mistral Vibe reports a command that failed as a success, with its exit status.
+#[test]
+fn a_failed_command_of_mistral_vibe_has_its_exit_status() {
+    let recording = recording("mistral-vibe/post_tool.file_system.bash");
+    let mut input: Value = serde_json::from_slice(&recording.input).unwrap();
+    for (status, returned, succeeded) in [
+        ("success", 3, Some(false)),
+        ("failure", 0, Some(false)),
+        ("cancelled", 0, Some(false)),
+        ("success", 0, YES),
+    ] {
+        input["tool_status"] = status.into();
+        input["tool_output"]["returncode"] = returned.into();
+        let event = read(Agent::MistralVibe, input.to_string().as_bytes()).unwrap();
+        let HookEvent::Ran(ran) = event else {
+            panic!("it ran");
+        };
+        assert_eq!(ran.outcome.succeeded, succeeded, "{status} {returned}");
+        assert_eq!(ran.outcome.exit_status, Some(returned));
+    }
+}
+
+/// The variables of a process of Mistral Vibe are part of its command.
+#[test]
+fn the_variables_of_a_process_count() {
+    let recording = recording("mistral-vibe/pre_tool.process.start");
+    let mut input: Value = serde_json::from_slice(&recording.input).unwrap();
+    input["tool_input"]["env"] = json!({"GIT_PAGER": "it's", "A_1": "b"});
+    let event = read(Agent::MistralVibe, input.to_string().as_bytes()).unwrap();
+    let HookEvent::Ask(question) = event else {
+        panic!("a question");
+    };
+    let command = question.request.command;
+    assert_eq!(command, r"export GIT_PAGER='it'\''s'; export A_1='b'; cat");
+    for env in [json!({"A": 1}), json!({"A;rm -r x": "b"}), json!({"": "b"})] {
+        input["tool_input"]["env"] = env;
+        assert!(read(Agent::MistralVibe, input.to_string().as_bytes()).is_err());
+    }
+}
+
+/// OpenHands calls the hook to read more output of a command that runs.
+#[test]
+fn openhands_that_reads_more_output_asks_nothing() {
+    let of = |arguments: Value| {
+        let input = json!({
+            "event_type": "PreToolUse", "tool_name": "terminal", "tool_input": arguments,
+            "session_id": "s", "working_dir": "/srv/dev/proj",
+        });
+        read(Agent::OpenHands, input.to_string().as_bytes())
+    };
+    let waits = of(json!({"command": "", "is_input": false, "reset": false}));
+    assert!(matches!(waits, Ok(HookEvent::Nothing { .. })), "{waits:?}");
+    for arguments in [
+        json!({"command": "", "is_input": true}),
+        json!({"command": "", "is_input": false, "reset": true}),
+        json!({"command": "!rm -r build", "is_input": true}),
+    ] {
+        let asks = of(arguments);
+        assert!(!matches!(asks, Ok(HookEvent::Nothing { .. })), "{asks:?}");
     }
 }
 

@@ -94,6 +94,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
                 "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
             ],
             file_variables: &["CLAUDE_CODE_MANAGED_SETTINGS_PATH"],
+            project_replaces: false,
             managed: Some(
                 "The hooks of `/etc/claude-code/managed-settings.json` run even if a project sets \
                  `disableAllHooks`; an administrator can copy the entries there.",

@@ -77,6 +77,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
                     off: OffValue::ManagedOnly,
                 },
             ],
+            project_replaces: false,
             managed: Some(
                 "By its documentation, `[features]` with `hooks = true` in `/etc/codex/requirements.toml` \
                  pins the hooks for all projects.",

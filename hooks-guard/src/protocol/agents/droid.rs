@@ -84,6 +84,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
                 "FACTORY_RUNTIME_SETTINGS_PATH",
                 "FACTORY_ORG_MANAGED_SETTINGS_LOCAL_PATH",
             ],
+            project_replaces: false,
             managed: None,
         },
     },

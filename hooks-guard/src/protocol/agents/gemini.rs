@@ -78,6 +78,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
                 "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
                 "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
             ],
+            project_replaces: false,
             managed: Some(
                 "The setting `hooksConfig.enabled` of `/etc/gemini-cli/settings.json` overrides the one of a \
                  project, but the list `hooksConfig.disabled` of a trusted project still counts.",

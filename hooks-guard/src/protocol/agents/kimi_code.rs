@@ -69,7 +69,8 @@ pub(crate) const KIMI_CODE: AgentDescription = AgentDescription {
             // At most 600; without it, 30.
             HandlerField::Seconds("timeout"),
         ],
-        accepted: AcceptedTables {
+        fail_closed: None,
+        accepted: Some(AcceptedTables {
             events: &[
                 "PreToolUse",
                 "PostToolUse",
@@ -95,7 +96,7 @@ pub(crate) const KIMI_CODE: AgentDescription = AgentDescription {
             texts: &["matcher", "command"],
             timeout: "timeout",
             max_timeout: 600,
-        },
+        }),
     }),
     notes: &[
         "Kimi Code does not prompt if a hook asks. Requests that need approval are denied unless a \

@@ -82,6 +82,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
                 "QWEN_CODE_SYSTEM_SETTINGS_PATH",
                 "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
             ],
+            project_replaces: false,
             managed: Some(
                 "The setting `disableAllHooks` of `/etc/qwen-code/settings.json` overrides the one of a \
                  project.",
