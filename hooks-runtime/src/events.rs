@@ -4,8 +4,9 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`registry`] | [`HookRegistry`]: registering hooks, and finding those that are registered |
-//! | `run` | the methods of [`HookRegistry`] that emit events; `emit_future` is the future of `emit` |
+//! | [`registry`] | [`HookRegistry`]: registering, emitting, listing |
+//! | `run` | an emission: the phases, around hooks and observers; `emit_future` is the future of `emit` |
+//! | `state` | what the clones of a registry share |
 //! | `emit_options` | [`EmitOptions`]: a deadline, a report |
 //! | `declarations` | the methods of [`HookRegistry`] that declare events |
 //! | [`result`] | [`HookResult`]: output of a hook |
@@ -59,6 +60,7 @@ mod observe;
 mod phase;
 mod run;
 mod schema;
+mod state;
 pub(crate) mod table;
 
 pub use call::EventCall;

@@ -5,8 +5,9 @@ use std::sync::{Arc, TryLockError};
 use hooks_core::__private::drop_catching_panic;
 
 use super::names::EventNameWarning;
-use super::registry::{HookRegistry, HookRegistryInner};
+use super::registry::HookRegistry;
 use super::schema::EventSchema;
+use super::state::HookRegistryInner;
 use super::table::EventTable;
 use crate::lock::lock;
 

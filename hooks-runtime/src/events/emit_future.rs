@@ -8,7 +8,7 @@ use pin_project_lite::pin_project;
 
 use super::data::{EmitError, IntoEventData};
 use super::emission::Emission;
-use super::registry::HookRegistryInner;
+use super::state::HookRegistryInner;
 use super::table::filter_bit;
 use crate::Map;
 

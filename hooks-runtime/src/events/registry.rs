@@ -1,27 +1,34 @@
-//! The registry of event hooks: registering hooks, and finding those that are registered.
+//! The registry of event hooks: its public methods.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use hooks_core::__private::registered;
+use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
     EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration, RegistrationError, Timer,
     Unregister,
 };
 
 use super::call::EventCall;
-use super::data::DefaultFields;
+use super::collect::Collected;
+use super::data::{DefaultFields, EmitError, IntoEventData};
+use super::emission::Emission;
 use super::emit::policy;
+use super::emit_future::Emit;
+use super::emit_options::EmitOptions;
 use super::handler::{Handler, HookReturn, IntoHandler, conditional, handler, name_of};
 use super::names::EventNames;
 use super::phase::EventPhase;
+use super::run::{collect, emit_to, emit_with};
+use super::state::HookRegistryInner;
 use super::table::{EventDescriptor, TableWriter};
+use crate::Map;
 use crate::around_registry::checked;
 use crate::lock::lock;
 use crate::registry::cell::CowCell;
-use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin};
+use crate::registry::failure_counts::{FailureCounts, Origin};
 use crate::registry::options::{Inserted, RegisterOptions, check_disabling};
 use crate::timer::HostTimer;
 
@@ -32,26 +39,6 @@ use crate::timer::HostTimer;
 #[derive(Clone)]
 pub struct HookRegistry {
     pub(super) inner: Arc<HookRegistryInner>,
-}
-
-pub(super) struct HookRegistryInner {
-    pub(super) table: CowCell<TableWriter>,
-    pub(super) names: Mutex<EventNames>,
-    pub(super) counts: FailureCounts,
-    pub(super) timer: Arc<dyn Timer>,
-    origin: Origin<HookRegistryInner>,
-}
-
-impl HookRegistryInner {
-    /// Disables hooks that have reached their limit of failures.
-    pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        self.origin.disable(self, failed, event, |registry, id| {
-            registry.table.update(|table| {
-                let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
-                !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
-            })
-        });
-    }
 }
 
 impl HookRegistry {
@@ -342,6 +329,108 @@ impl HookRegistry {
             .and_then(|(_, hooks)| hooks.later.as_deref());
         let around = later.into_iter().flat_map(|later| later.around.iter());
         around.map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
+    /// with the changes of the previous hooks. See [the module](super) for the precedence of
+    /// actions.
+    ///
+    /// `data` is an object: a map, a [`Value`](serde_json::Value), or `()`.
+    ///
+    /// Dropping the future cancels the pending hook, and no other hook starts. To run the emission
+    /// independently of the caller, use [`emit_detached`](Self::emit_detached).
+    ///
+    /// # Errors
+    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
+    /// a hook fails that was registered with
+    /// [`FailurePolicy::Propagate`]. Failures of other hooks
+    /// are in the emission's [`failures`](Emission::failures).
+    pub fn emit<'a, D: IntoEventData>(
+        &'a self,
+        event: &'a str,
+        data: D,
+    ) -> impl Future<Output = Result<Emission, EmitError>> + use<'a, D> {
+        Emit::new(&self.inner, event, data, emit_to)
+    }
+
+    /// Like [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
+    ///
+    /// Dropping the future has the effect described at [`emit`](Self::emit).
+    ///
+    /// # Errors
+    /// As [`emit`](Self::emit), and if a hook is pending at the deadline.
+    ///
+    /// # Panics
+    /// If there is a deadline and the timer panics: [`HostTimer`] panics in a tokio runtime
+    /// without its time driver.
+    pub async fn emit_with(
+        &self,
+        event: &str,
+        data: impl IntoEventData,
+        options: EmitOptions,
+    ) -> Result<Emission, EmitError> {
+        let map = data.into_event_data().into_map()?;
+        let table = self.inner.table.load();
+        let outcome = emit_with(&self.inner, &table, event, map, options).await;
+        drop_catching_panic(table);
+        outcome
+    }
+
+    /// Emits an event in a separate task, which continues if the caller drops the handle. Its
+    /// output is the result of [`emit`](Self::emit).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[track_caller]
+    pub fn emit_detached(
+        &self,
+        event: impl Into<Arc<str>>,
+        data: impl IntoEventData,
+    ) -> tokio::task::JoinHandle<Result<Emission, EmitError>> {
+        let (registry, event, data) = (self.clone(), event.into(), data.into_event_data());
+        tokio::spawn(async move { registry.emit(&event, data).await })
+    }
+
+    /// Runs all hooks of an event concurrently, and returns the data in their results, in the order
+    /// of the hooks' priorities. The actions of the results have no effect. The timeout applies to
+    /// each hook, unless its registration has a shorter timeout. If a hook exceeds the timeout,
+    /// fails or panics, the failure is logged and the hook's data are omitted.
+    ///
+    /// Dropping the future cancels the pending hooks, and no other hook starts.
+    ///
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event, this
+    /// method logs an error and runs no hook; [`collect`](Self::collect) returns the error.
+    pub async fn emit_and_collect(
+        &self,
+        event: &str,
+        data: impl IntoEventData,
+        timeout: Duration,
+    ) -> Vec<Map> {
+        match self.collect(event, data, timeout).await {
+            Ok(collected) => collected.into_data(),
+            Err(error) => {
+                tracing::error!(target: "hooks_runtime", event, "{error}");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Like [`emit_and_collect`](Self::emit_and_collect), but also returns the names of the hooks,
+    /// the messages, the printed texts and the failures.
+    ///
+    /// Hooks of the phases [`Decide`](EventPhase::Decide) and [`Observe`](EventPhase::Observe) do
+    /// not run, because there is no decision.
+    ///
+    /// # Errors
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event.
+    pub async fn collect(
+        &self,
+        event: &str,
+        data: impl IntoEventData,
+        timeout: Duration,
+    ) -> Result<Collected, EmitError> {
+        let map = data.into_event_data().into_map()?;
+        collect(&self.inner, event, map, timeout).await
     }
 
     /// Sets default fields: each is added to the data of every later emission that does not have the

@@ -11,145 +11,23 @@ use hooks_core::{BoxFuture, Failure, Innermost, Never, Next, Policy, Report, Sha
 
 use super::call::EventCall;
 use super::collect::{Collect, Collected};
-use super::data::{EmitError, IntoEventData};
+use super::data::EmitError;
 use super::emission::{Emission, HandlerFailure};
 use super::emit::EmissionState;
-use super::emit_future::Emit;
 use super::emit_options::EmitOptions;
 use super::fields::{Background, Fields};
 use super::handler::Handler;
 use super::observe::Observers;
-use super::registry::{HookRegistry, HookRegistryInner};
 use super::schema::DeclaredSchema;
+use super::state::HookRegistryInner;
 use super::table::{EventSlots, EventTable, LaterSlots};
 use crate::Map;
 use crate::registry::catch::{CatchPanic, Payload};
 use crate::registry::deadline::Deadline;
 use crate::registry::failure_counts::{FailedHook, FailureCounts, FailureMonitor};
 
-impl HookRegistry {
-    /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
-    /// with the changes of the previous hooks. See [the module](super) for the precedence of
-    /// actions.
-    ///
-    /// `data` is an object: a map, a [`Value`](serde_json::Value), or `()`.
-    ///
-    /// Dropping the future cancels the pending hook, and no other hook starts. To run the emission
-    /// independently of the caller, use [`emit_detached`](Self::emit_detached).
-    ///
-    /// # Errors
-    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
-    /// a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`]. Failures of other hooks
-    /// are in the emission's [`failures`](Emission::failures).
-    pub fn emit<'a, D: IntoEventData>(
-        &'a self,
-        event: &'a str,
-        data: D,
-    ) -> impl Future<Output = Result<Emission, EmitError>> + use<'a, D> {
-        Emit::new(&self.inner, event, data, emit_to)
-    }
-
-    /// Like [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
-    ///
-    /// Dropping the future has the effect described at [`emit`](Self::emit).
-    ///
-    /// # Errors
-    /// As [`emit`](Self::emit), and if a hook is pending at the deadline.
-    ///
-    /// # Panics
-    /// If there is a deadline and the timer panics: [`HostTimer`] panics in a tokio runtime
-    /// without its time driver.
-    pub async fn emit_with(
-        &self,
-        event: &str,
-        data: impl IntoEventData,
-        options: EmitOptions,
-    ) -> Result<Emission, EmitError> {
-        let map = data.into_event_data().into_map()?;
-        let table = self.inner.table.load();
-        let outcome = emit_with(&self.inner, &table, event, map, options).await;
-        drop_catching_panic(table);
-        outcome
-    }
-
-    /// Emits an event in a separate task, which continues if the caller drops the handle. Its
-    /// output is the result of [`emit`](Self::emit).
-    ///
-    /// # Panics
-    /// Outside of a tokio runtime.
-    #[track_caller]
-    pub fn emit_detached(
-        &self,
-        event: impl Into<Arc<str>>,
-        data: impl IntoEventData,
-    ) -> tokio::task::JoinHandle<Result<Emission, EmitError>> {
-        let (registry, event, data) = (self.clone(), event.into(), data.into_event_data());
-        tokio::spawn(async move { registry.emit(&event, data).await })
-    }
-
-    /// Runs all hooks of an event concurrently, and returns the data in their results, in the order
-    /// of the hooks' priorities. The actions of the results have no effect. The timeout applies to
-    /// each hook, unless its registration has a shorter timeout. If a hook exceeds the timeout,
-    /// fails or panics, the failure is logged and the hook's data are omitted.
-    ///
-    /// Dropping the future cancels the pending hooks, and no other hook starts.
-    ///
-    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event, this
-    /// method logs an error and runs no hook; [`collect`](Self::collect) returns the error.
-    pub async fn emit_and_collect(
-        &self,
-        event: &str,
-        data: impl IntoEventData,
-        timeout: Duration,
-    ) -> Vec<Map> {
-        match self.collect(event, data, timeout).await {
-            Ok(collected) => collected.into_data(),
-            Err(error) => {
-                tracing::error!(target: "hooks_runtime", event, "{error}");
-                Vec::new()
-            }
-        }
-    }
-
-    /// Like [`emit_and_collect`](Self::emit_and_collect), but also returns the names of the hooks,
-    /// the messages, the printed texts and the failures.
-    ///
-    /// Hooks of the phases [`Decide`](EventPhase::Decide) and [`Observe`](EventPhase::Observe) do
-    /// not run, because there is no decision.
-    ///
-    /// # Errors
-    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event.
-    pub async fn collect(
-        &self,
-        event: &str,
-        data: impl IntoEventData,
-        timeout: Duration,
-    ) -> Result<Collected, EmitError> {
-        let table = self.inner.table.load();
-        let map = table.stamped(data.into_event_data().into_map()?);
-        if let Some(schema) = table.schema(event) {
-            check_data(schema, &map, table.defaults())?;
-        }
-        let Some((name, hooks)) = table.find_hooks(event) else {
-            if table.is_watched(event) {
-                self.inner.check_emission(event, &table);
-            }
-            return Ok(Collected::default());
-        };
-        let fields = Fields::new(map, table.defaults());
-        let policy = Collect::new(name, fields, timeout);
-        let counts = hooks.counts_failures.then_some(&self.inner.counts);
-        let policy = Monitored::new(policy, FailureMonitor::new(counts));
-        let (collected, failed) = hooks.transform.dispatch(policy).await;
-        self.inner.disable(event, failed);
-        drop_catching_panic(table);
-        Ok(collected)
-    }
-}
-
 /// Emits an event whose filter bit is set.
-async fn emit_to(
+pub(super) async fn emit_to(
     registry: &HookRegistryInner,
     event: &str,
     map: Arc<Map>,
@@ -181,7 +59,7 @@ async fn emit_to(
 }
 
 /// Emits an event with options, a schema, or hooks of all phases.
-async fn emit_with(
+pub(super) async fn emit_with(
     registry: &HookRegistryInner,
     table: &EventTable,
     event: &str,
@@ -507,4 +385,32 @@ async fn observe(
         }
     }
     outcome
+}
+
+/// Runs the hooks of the first phase of an event concurrently, and collects their data.
+pub(super) async fn collect(
+    registry: &HookRegistryInner,
+    event: &str,
+    map: Arc<Map>,
+    timeout: Duration,
+) -> Result<Collected, EmitError> {
+    let table = registry.table.load();
+    let map = table.stamped(map);
+    if let Some(schema) = table.schema(event) {
+        check_data(schema, &map, table.defaults())?;
+    }
+    let Some((name, hooks)) = table.find_hooks(event) else {
+        if table.is_watched(event) {
+            registry.check_emission(event, &table);
+        }
+        return Ok(Collected::default());
+    };
+    let fields = Fields::new(map, table.defaults());
+    let policy = Collect::new(name, fields, timeout);
+    let counts = hooks.counts_failures.then_some(&registry.counts);
+    let policy = Monitored::new(policy, FailureMonitor::new(counts));
+    let (collected, failed) = hooks.transform.dispatch(policy).await;
+    registry.disable(event, failed);
+    drop_catching_panic(table);
+    Ok(collected)
 }
