@@ -203,7 +203,7 @@ mod tests {
         Path::new("/srv/dev/.codex/hooks.json")
     }
 
-    /// The hash was read from Codex 0.169.0 (`hooks/list` of its app server).
+    /// The hash was read from Codex 0.169.0 (`hooks/list` of its app server); 0.171.0 accepts it.
     #[test]
     fn the_hash_of_an_entry_equals_that_of_codex() {
         let entry = entries(HOOKS).remove(0);
