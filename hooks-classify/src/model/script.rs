@@ -1,6 +1,7 @@
 //! [`ShellScript`]: the syntax tree of shell text. The parsers of `shell/` build it, and the interpreter
 //! walks it.
 
+use super::shells::Shells;
 use super::span::Span;
 
 /// Commands in source order.
@@ -28,9 +29,28 @@ pub(crate) enum Join {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
-    /// `true` if `time` precedes a simple command: some shells run a program of this name, which
-    /// changes nothing in the shell.
-    pub(crate) is_timed: bool,
+    /// `time` before a simple command: some shells run a program of this name, which changes nothing in
+    /// the shell.
+    pub(crate) time: Option<TimeKeyword>,
+}
+
+/// The word `time` before a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TimeKeyword {
+    /// `time`
+    Plain,
+    /// `time -p`
+    PosixFormat,
+}
+
+impl TimeKeyword {
+    /// Returns the shells in which it may be a program.
+    pub(crate) const fn shells_without(self) -> Shells {
+        match self {
+            Self::Plain => Shells::WITHOUT_TIME,
+            Self::PosixFormat => Shells::WITHOUT_POSIX_TIME,
+        }
+    }
 }
 
 /// A command. Commands that differ only in their positions are equal.

@@ -54,6 +54,8 @@ impl Shells {
     pub(crate) const OTHER_THAN_ZSH: Self = Self(1 | 8 | 16 | 32);
     /// Shells in which `time` may be a program.
     pub(crate) const WITHOUT_TIME: Self = Self(8 | 32);
+    /// Shells in which `time -p` may be a program.
+    pub(crate) const WITHOUT_POSIX_TIME: Self = Self(2 | 4 | 8 | 32);
     /// Shells without brace expansion, or in which it is off.
     pub(crate) const WITHOUT_BRACES: Self = Self(8 | 32);
     /// Shells without `$'…'`: the text ends at the first quote.

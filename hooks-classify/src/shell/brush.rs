@@ -9,7 +9,8 @@ use brush_parser::{Parser, ParserOptions, SourceSpan};
 use super::here_document::{clear_positions, duplicate_operator, here_document_word};
 use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
-    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
+    ShellWord, TimeKeyword,
 };
 use crate::model::span::Span;
 
@@ -153,7 +154,14 @@ impl BrushLowering<'_> {
         );
         Pipeline {
             commands,
-            is_timed: pipeline.timed.is_some() && is_simple,
+            time: pipeline
+                .timed
+                .as_ref()
+                .filter(|_| is_simple)
+                .map(|time| match time {
+                    ast::PipelineTimed::Timed(_) => TimeKeyword::Plain,
+                    ast::PipelineTimed::TimedWithPosixOutput(_) => TimeKeyword::PosixFormat,
+                }),
         }
     }
 
@@ -257,7 +265,7 @@ impl BrushLowering<'_> {
                 items: vec![AndOr {
                     first: Pipeline {
                         commands: vec![self.command(&process.body)],
-                        is_timed: false,
+                        time: None,
                     },
                     rest: Vec::new(),
                     background: true,

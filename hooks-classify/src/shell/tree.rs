@@ -9,7 +9,8 @@ use tree_sitter::{Node, Parser};
 use super::here_document::{duplicate_operator, here_document_word};
 use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
-    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
+    ShellWord, TimeKeyword,
 };
 use crate::model::span::Span;
 
@@ -164,7 +165,7 @@ impl TreeLowering<'_> {
                         - (children(node).iter().filter(|n| n.is_named()).count() - 1);
                     let mut own = Pipeline {
                         commands: last.commands.drain(..at).collect(),
-                        is_timed: false,
+                        time: None,
                     };
                     self.add_redirects(inner, &mut own)?;
                     own.commands.append(&mut last.commands);
@@ -261,10 +262,12 @@ impl TreeLowering<'_> {
         let raw = |word: &ShellWord| self.text.get(word.span.start..word.span.end);
         if assigns.is_empty() && words.len() > 1 && raw(&words[0]) == Some("time") {
             words.remove(0);
+            let mut time = TimeKeyword::Plain;
             if words.len() > 1 && raw(&words[0]) == Some("-p") {
                 words.remove(0);
+                time = TimeKeyword::PosixFormat;
             }
-            pipeline.is_timed = true;
+            pipeline.time = Some(time);
         }
     }
 
@@ -280,7 +283,7 @@ impl TreeLowering<'_> {
                     redirects: Vec::new(),
                     span: span(node),
                 }],
-                is_timed: false,
+                time: None,
             },
         };
         self.add_redirects(node, &mut pipeline)?;

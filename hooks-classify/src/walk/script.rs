@@ -8,7 +8,6 @@ use crate::model::io::{Input, Output};
 use crate::model::script::{
     AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
 };
-use crate::model::shells::Shells;
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -67,8 +66,10 @@ impl Interpreter<'_> {
 
     fn run_pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-        let may_run_elsewhere =
-            pipeline.is_timed && self.cursor.shells.intersects(Shells::WITHOUT_TIME);
+        let shells = self.cursor.shells;
+        let may_run_elsewhere = pipeline
+            .time
+            .is_some_and(|time| shells.intersects(time.shells_without()));
         let run = |inner: &mut Self| inner.run_pipeline_commands(pipeline, input);
         let output = self.run_or_not(may_run_elsewhere, run);
         self.shell.paths_in_pipeline.extend(outer_paths);
