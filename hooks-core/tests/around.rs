@@ -403,7 +403,7 @@ fn groups_register_in_slots_with_around_hooks() {
 }
 
 #[test]
-#[should_panic(expected = "has a timeout, which the slot `say` cannot do")]
+#[should_panic(expected = "has a timeout, and hooks of the typed slot `say` have none")]
 fn a_timeout_is_refused() {
     let entry = Entry::new(Tag("a")).timeout(std::time::Duration::from_secs(1));
     _ = CallHooksSet::new().with_say_around(entry);

@@ -168,13 +168,14 @@ pub trait TransformHook<T: ?Sized>: Send + Sync {
     #[doc(hidden)]
     fn __start<'a>(
         &'a self,
-        raw: Arc<T>,
-        current: Arc<T>,
+        raw: &Arc<T>,
+        current: &Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         Self: Sized,
         T: Send + Sync + 'a,
     {
+        let (raw, current) = (Arc::clone(raw), Arc::clone(current));
         HookFuture::boxed(async move {
             let input = TransformInput {
                 current: &*current,
@@ -200,8 +201,8 @@ impl<T: ?Sized, H: TransformHook<T>> TransformHook<T> for Arc<H> {
 
     fn __start<'a>(
         &'a self,
-        raw: Arc<T>,
-        current: Arc<T>,
+        raw: &Arc<T>,
+        current: &Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         T: Send + Sync + 'a,
@@ -248,15 +249,15 @@ where
 
     fn __start<'a>(
         &'a self,
-        raw: Arc<T>,
-        current: Arc<T>,
+        raw: &Arc<T>,
+        current: &Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>
     where
         T: Send + Sync + 'a,
     {
         let input = TransformInput {
-            current: &*current,
-            raw: &*raw,
+            current: &**current,
+            raw: &**raw,
         };
         HookFuture::Ready((self.function)(input).into_transformed())
     }
@@ -297,14 +298,8 @@ impl<T: ?Sized, E: Into<Box<dyn Error + Send + Sync>>> IntoTransformed<T>
 /// The run of transforms: each receives the raw value and the current one.
 struct TransformCall<T: ?Sized>(PhantomData<fn(&T)>);
 
-/// The values that a transform receives.
-struct Values<T: ?Sized> {
-    raw: Arc<T>,
-    current: Arc<T>,
-}
-
 impl<T: ?Sized + 'static> Call for TransformCall<T> {
-    type Input<'a> = Values<T>;
+    type Input<'a> = TransformOutcome<T>;
     type Subject = T;
     type Output = Transformed<T>;
 
@@ -319,9 +314,9 @@ where
 {
     fn start<'b, 'a: 'b>(
         &'b self,
-        Values { raw, current }: Values<T>,
+        input: &TransformOutcome<T>,
     ) -> HookFuture<'b, Result<Transformed<T>, HookError>> {
-        self.0.__start(raw, current)
+        self.0.__start(&input.raw, &input.value)
     }
 }
 
@@ -622,10 +617,7 @@ impl<'h, T: ?Sized + 'static> Policy<dyn DynCall<TransformCall<T>> + 'h> for Tra
         Self: 'b,
     {
         match &self.outcome {
-            Ok(outcome) => hook.start(Values {
-                raw: Arc::clone(&outcome.raw),
-                current: Arc::clone(&outcome.value),
-            }),
+            Ok(outcome) => hook.start(outcome),
             // An error ends the run.
             Err(_) => HookFuture::Ready(Ok(Transformed::Unchanged)),
         }

@@ -277,7 +277,7 @@ async fn check_hook(last: Option<bool>) -> bool {
 
 /// A typed slot propagates every failure: it refuses entries with a timeout.
 #[test]
-#[should_panic(expected = "`slow` has a timeout, which the slot `check` cannot do")]
+#[should_panic(expected = "`slow` has a timeout, and hooks of the typed slot `check` have none")]
 fn registering_an_entry_with_a_timeout_panics() {
     let entry = Entry::new(CheckHook)
         .name("slow")
@@ -286,7 +286,7 @@ fn registering_an_entry_with_a_timeout_panics() {
 }
 
 #[test]
-#[should_panic(expected = "and hooks of the typed slot `check` have none; leave it out")]
+#[should_panic(expected = "has a failure policy, and failures of hooks of the typed slot `check`")]
 fn registering_an_entry_with_fail_closed_panics() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::FailClosed);
     ChecksSet::new().register_check(entry);

@@ -231,7 +231,11 @@ impl TreeLowering<'_> {
             "pipeline" => {
                 for part in children(node) {
                     if part.is_named() {
-                        pipeline.commands.extend(self.pipeline(part)?.commands);
+                        let inner = self.pipeline(part)?;
+                        if pipeline.commands.is_empty() {
+                            pipeline.time = inner.time;
+                        }
+                        pipeline.commands.extend(inner.commands);
                     } else if self.slice(part) == "|&" {
                         // The parsers place this `2>&1` differently.
                     }

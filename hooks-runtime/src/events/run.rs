@@ -333,6 +333,9 @@ impl<'t> PhaseRun<'t> {
         't: 'a,
         P: Policy<dyn Handler, Output = (), HookOutput: Send, Future = Never<()>> + Send + 'a,
     {
+        if let (None, None) = (self.counts, &self.report) {
+            return self.deadline.run(slot.dispatch(policy)).await;
+        }
         let policy = Monitored::new(policy, FailureMonitor::new(self.counts));
         let ((), failed) = match &mut self.report {
             None => self.deadline.run(slot.dispatch(policy)).await,

@@ -50,7 +50,7 @@ impl<'h, Req: ?Sized + 'static> Policy<dyn DynCall<PreCall<Req>> + 'h> for Bail<
     where
         Self: 'b,
     {
-        hook.start(self.request)
+        hook.start(&self.request)
     }
 
     fn validate_output(&mut self, response: Self::HookOutput) -> Result<Self::HookOutput, Failure> {

@@ -193,7 +193,7 @@ impl<Req: ?Sized + 'static, H: PreHook<Req>> DynCall<PreCall<Req>> for PlainHook
     #[inline]
     fn start<'b, 'a: 'b>(
         &'b self,
-        request: &'a Req,
+        request: &&'a Req,
     ) -> HookFuture<'b, Result<HookResponse, HookError>> {
         self.0.__start(request)
     }
@@ -203,9 +203,9 @@ impl<Res: ?Sized + 'static, H: PostHook<Res>> DynCall<PostCall<Res>> for PlainHo
     #[inline]
     fn start<'b, 'a: 'b>(
         &'b self,
-        (result, request_id): (&'a Res, Option<&'a str>),
+        (result, request_id): &(&'a Res, Option<&'a str>),
     ) -> HookFuture<'b, Result<(), HookError>> {
-        self.0.__start(result, request_id)
+        self.0.__start(result, *request_id)
     }
 }
 

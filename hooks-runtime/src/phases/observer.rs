@@ -173,8 +173,8 @@ impl<Req: ?Sized + 'static> Call for ObserverCall<Req> {
 impl<Req: ?Sized + 'static, H: PreObserver<Req>> DynCall<ObserverCall<Req>> for PlainHook<H> {
     fn start<'b, 'a: 'b>(
         &'b self,
-        (request, response): (&'a Req, PreResult<'a>),
+        (request, response): &(&'a Req, PreResult<'a>),
     ) -> HookFuture<'b, Result<(), HookError>> {
-        self.0.__start(request, response)
+        self.0.__start(request, *response)
     }
 }

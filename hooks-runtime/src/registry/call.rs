@@ -25,10 +25,10 @@ pub(crate) trait Call: 'static {
 
 /// A hook as its slot stores it.
 pub(crate) trait DynCall<C: Call>: Send + Sync {
-    /// Starts the hook.
+    /// Starts the hook. A pending future does not borrow the reference to the input.
     fn start<'b, 'a: 'b>(
         &'b self,
-        input: C::Input<'a>,
+        input: &C::Input<'a>,
     ) -> HookFuture<'b, Result<C::Output, HookError>>;
 
     /// Returns the filters of the registration, if there are any.
@@ -59,7 +59,7 @@ struct FilteredHook<C: Call> {
 impl<C: Call> DynCall<C> for FilteredHook<C> {
     fn start<'b, 'a: 'b>(
         &'b self,
-        input: C::Input<'a>,
+        input: &C::Input<'a>,
     ) -> HookFuture<'b, Result<C::Output, HookError>> {
         self.hook.start(input)
     }

@@ -21,7 +21,7 @@ impl<'a, C: Call, const CONCURRENT: bool> Observe<'a, C, CONCURRENT> {
 
 impl<'a, 'h, C, const CONCURRENT: bool> Policy<dyn DynCall<C> + 'h> for Observe<'a, C, CONCURRENT>
 where
-    C: Call<Output = (), Input<'a>: Copy>,
+    C: Call<Output = ()>,
 {
     type HookOutput = Result<(), HookError>;
     type Output = ();
@@ -47,7 +47,7 @@ where
     where
         Self: 'b,
     {
-        hook.start(self.input)
+        hook.start(&self.input)
     }
 
     fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
