@@ -13,7 +13,7 @@
 //! | `catch` | a future | its output, or the payload of its panic |
 //!
 //! The registries of PRE and POST hooks, of transforms, of around hooks and of events are front ends:
-//! each says what a hook receives and returns, and by which policy its hooks run.
+//! each defines what a hook receives and returns, and by which policy its hooks run.
 
 pub(crate) mod call;
 pub(crate) mod catch;

@@ -32,7 +32,7 @@ type NamedPath = (Vec<String>, String);
 /// The modules of a crate, by their paths below its root.
 struct Modules {
     sources: BTreeMap<String, Vec<Token>>,
-    /// What each module imports by name.
+    /// The names that each module imports.
     names: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 

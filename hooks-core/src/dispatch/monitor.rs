@@ -73,7 +73,7 @@ use crate::hook_future::HookFuture;
 /// assert_eq!(names, ["first"]);
 /// ```
 pub trait Monitor {
-    /// What the monitor has found out.
+    /// The result of the monitor.
     type Output;
 
     /// Called for each enabled conditional hook, before the first hook starts.
@@ -113,7 +113,7 @@ pub trait Monitor {
     fn finish(self) -> Self::Output;
 }
 
-/// What a policy decided: a [`Step`] without its future.
+/// The decision of a policy: a [`Step`] without its future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The next hook starts.

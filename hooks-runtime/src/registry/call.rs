@@ -10,11 +10,11 @@ use crate::error::text;
 
 /// One kind of hook: what it receives and what it returns.
 pub(crate) trait Call: 'static {
-    /// What a hook receives.
+    /// The input of a hook.
     type Input<'a>;
     /// The part of the input that filters receive.
     type Subject: ?Sized;
-    /// What a hook returns, unless it fails.
+    /// The output of a hook, unless it fails.
     type Output;
 
     /// Name of the slot, in spans and logs.

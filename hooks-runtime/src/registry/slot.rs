@@ -198,7 +198,7 @@ fn id_of<H: ?Sized>(slot: &Slot<H>, key: &str) -> Option<EntryId> {
     slot.get(key).map(|(_, entry)| entry.id())
 }
 
-/// What a registry says of a hook that is registered under an id.
+/// A hook that is registered under an id, as its registry describes it.
 pub(crate) struct Registered<I: ?Sized> {
     /// The id, which is also its displayed name by default.
     pub(crate) id: String,

@@ -67,7 +67,7 @@ pub(crate) const BOUNDS: &[Bound] = &[
     Bound { slot: "event_observer", hooks: 1, instructions: 3480, allocations: 5 },
     Bound { slot: "event_around", hooks: 1, instructions: 2688, allocations: 3 },
     Bound { slot: "event_schema", hooks: 1, instructions: 5362, allocations: 1 },
-    Bound { slot: "tool_result", hooks: 1, instructions: 690, allocations: 1 },
+    Bound { slot: "tool_result", hooks: 1, instructions: 700, allocations: 1 },
     Bound { slot: "event_filter", hooks: 4, instructions: 339, allocations: 1 },
     Bound { slot: "event_decide", hooks: 4, instructions: 172, allocations: 1 },
     Bound { slot: "event_observer", hooks: 4, instructions: 2119, allocations: 5 },
