@@ -24,7 +24,7 @@
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   isHeavy    true if it starts so slowly, or is so large, that `--quick` leaves it out
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
-//   isSlow     true if its start takes long: `quick: true` of a check leaves it out, a list of clients does not
+//   isSlow     true if its start or its installation takes long: `quick: true` of a check leaves it out, a list of clients does not
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
@@ -582,6 +582,7 @@ const lettaModel = {
  */
 const letta = {
   id: 'letta',
+  isSlow: true,
   title: 'Letta Code',
   command: 'letta',
   agent: 'letta-code',
@@ -606,6 +607,7 @@ const letta = {
 /** Auggie with a session of its service, at whose address the stand-in is. */
 const auggie = {
   id: 'auggie',
+  isSlow: true,
   title: 'Auggie',
   command: 'auggie',
   agent: 'auggie',
@@ -633,6 +635,7 @@ const auggie = {
 
 const vibe = {
   id: 'vibe',
+  isSlow: true,
   title: 'Mistral Vibe',
   command: 'vibe',
   agent: 'mistral-vibe',
