@@ -398,23 +398,20 @@ impl Interpreter<'_> {
                 _ => Shells::WITHOUT_BUILTIN_CALL,
             };
             let skips_builtin = self.cursor.shells.intersects(skips_builtin);
-            let without = (skips_builtin && Builtin::named(&text).is_some())
-                .then(|| self.shell.environment.clone());
-            self.cursor.depth += 1;
-            let opened = self.sink.recorder.record_words(args, input);
-            let output = match self.run_builtin(&text, args, whole, input) {
-                Some(output) => output,
-                None => self.run_program_by_name(&text, args, whole, input),
-            };
-            if opened {
-                self.sink.recorder.close_part();
-            }
-            self.cursor.depth -= 1;
-            let Some(without) = without else {
-                return output;
-            };
-            self.shell.environment.join(&without);
-            return output.filter(|text| text.is_empty());
+            let may_not_run = skips_builtin && Builtin::named(&text).is_some();
+            return self.run_or_not(may_not_run, |inner| {
+                inner.cursor.depth += 1;
+                let opened = inner.sink.recorder.record_words(args, input);
+                let output = match inner.run_builtin(&text, args, whole, input) {
+                    Some(output) => output,
+                    None => inner.run_program_by_name(&text, args, whole, input),
+                };
+                if opened {
+                    inner.sink.recorder.close_part();
+                }
+                inner.cursor.depth -= 1;
+                output
+            });
         }
         self.run_args(rest[at..].to_vec(), input)
     }

@@ -124,12 +124,11 @@ impl Interpreter<'_> {
             // The definition may not have run.
             let maybe = self.shell.environment.conditionally_defined.contains(&text)
                 || self.tables.program(&text).is_some();
-            let before = maybe.then(|| self.shell.environment.clone());
-            let output = self.call_function(&text, &args[1..], input);
-            let Some(before) = before else {
+            let call = |inner: &mut Self| inner.call_function(&text, &args[1..], input);
+            let output = self.run_or_not(maybe, call);
+            if !maybe {
                 return output;
-            };
-            self.shell.environment.join(&before);
+            }
             self.run_program_by_name(&text, &args, whole, input);
             return None;
         }

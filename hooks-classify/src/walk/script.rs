@@ -76,7 +76,8 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Runs a part that, if `may_not_run`, changes nothing in some shells.
+    /// Runs a part. If `may_not_run`, some shells run nothing there: neither what it sets nor what it
+    /// prints is known then.
     pub(super) fn run_or_not(
         &mut self,
         may_not_run: bool,
@@ -88,7 +89,7 @@ impl Interpreter<'_> {
         let without = self.shell.environment.clone();
         let output = run(self);
         self.shell.environment.join(&without);
-        output
+        output.filter(|text| text.is_empty())
     }
 
     fn run_pipeline_commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
