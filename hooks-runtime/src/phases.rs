@@ -3,7 +3,7 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`registry`] | [`PhaseRegistry`]: registering hooks, and finding those that are registered |
+//! | [`registry`] | [`PhaseRegistry`]: registering, listing |
 //! | `run` | the methods of [`PhaseRegistry`] that run hooks |
 //! | `descriptor` | [`HookDescriptor`]: one registered hook |
 //! | [`hook`] | [`PreHook`] and [`PostHook`] |

@@ -20,7 +20,7 @@ use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
 use crate::around_registry::AroundSlot;
 use crate::registry::cell::Writer;
-use crate::registry::options::Inserted;
+use crate::registry::options::{Inserted, insert};
 use crate::timestamp;
 
 /// The registered hooks, as an emission sees them.
@@ -192,18 +192,6 @@ impl<'w> EventWriter<'w> {
             }
         };
     }
-}
-
-/// Registers a hook in a slot.
-fn insert(
-    slot: &mut Slot<dyn Handler>,
-    hook: HandlerEntry,
-) -> Result<Inserted, Refused<HandlerEntry>> {
-    let key = hook.meta().key();
-    let replaced = key.and_then(|key| slot.get(key));
-    let replaced = replaced.map(|(_, entry)| entry.id());
-    let id = slot.try_insert(hook)?;
-    Ok(Inserted { id, replaced })
 }
 
 /// The slots of the events that have hooks.

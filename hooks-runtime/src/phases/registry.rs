@@ -1,4 +1,4 @@
-//! The registry of PRE and POST hooks: registering hooks, and finding those that are registered.
+//! The registry of PRE and POST hooks: registering and listing.
 
 use std::any::type_name;
 use std::fmt;

@@ -284,12 +284,21 @@ pub(crate) fn insert_with_id<H: ?Sized>(
     entry: Entry<Arc<H>>,
     id: &str,
 ) -> Result<Inserted, Refused<Entry<Arc<H>>>> {
-    let replaced = slot.get(id).map(|(_, entry)| entry.id());
     let entry = match entry.meta().explicit_name() {
         Some(_) => entry,
         None => entry.name(id.to_owned()),
     };
-    let id = slot.try_insert(entry.key(id.to_owned()))?;
+    insert(slot, entry.key(id.to_owned()))
+}
+
+/// Inserts a hook. Returns the new registration, and the registration that it replaces.
+pub(crate) fn insert<H: ?Sized>(
+    slot: &mut Slot<H>,
+    entry: Entry<Arc<H>>,
+) -> Result<Inserted, Refused<Entry<Arc<H>>>> {
+    let replaced = entry.meta().key().and_then(|key| slot.get(key));
+    let replaced = replaced.map(|(_, entry)| entry.id());
+    let id = slot.try_insert(entry)?;
     Ok(Inserted { id, replaced })
 }
 

@@ -13,7 +13,7 @@ use super::call::{Call, DynCall, with_filters};
 use super::cell::{CowCell, Snapshot};
 use super::failure_counts::{FailureCounts, FailureMonitor, Origin, disable_entry};
 use super::filter::{InputFilters, ToolName};
-use super::options::{Inserted, RegisterOptions, check_disabling, insert_with_id};
+use super::options::{Inserted, RegisterOptions, check_disabling, insert, insert_with_id};
 
 /// The hooks of one place. Clones share them.
 pub(crate) struct SharedSlot<H: ?Sized> {
@@ -73,11 +73,7 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     /// If the slot refuses it; it is then dropped, and nothing has changed.
     pub(crate) fn insert(&self, entry: Entry<Arc<H>>) -> Result<Registration, RegistrationError> {
         let name = entry.meta().name_arc();
-        self.insert_with(&name, |slot| {
-            let id = slot.try_insert(entry)?;
-            let replaced = None;
-            Ok((Inserted { id, replaced }, None))
-        })
+        self.insert_with(&name, |slot| Ok((insert(slot, entry)?, None)))
     }
 
     /// Registers what `insert` inserts. Its output has the number of failures that disables the hook.
