@@ -76,6 +76,7 @@ pub mod rules;
 pub mod script;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
+mod shell_word;
 mod spelling;
 #[cfg(feature = "http")]
 pub mod tool_call;

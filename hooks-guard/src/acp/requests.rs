@@ -19,6 +19,7 @@ use crate::changes::{ProposedChange, ProposedEdit, Replacement};
 use crate::classify::{Crud, MAX_COMMAND_CHARS};
 use crate::protocol::{self, ToolKind, access, input_hash, line, tool};
 use crate::request::{FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, PermissionRequest};
+use crate::shell_word::is_variable_name;
 
 /// A request of an agent that needs a decision.
 #[derive(Clone, Debug)]
@@ -604,14 +605,6 @@ impl<'a> PermissionToolCall<'a> {
 /// Returns a word as a shell reads it.
 fn quoted(word: &str) -> Result<Cow<'_, str>, BrokenMessage> {
     shlex::try_quote(word).map_err(|_| invalid("a word of the command contains a NUL character"))
-}
-
-fn is_variable_name(name: &str) -> bool {
-    let mut characters = name.chars();
-    characters
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
 }
 
 fn command_request(

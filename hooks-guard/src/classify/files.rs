@@ -4,6 +4,7 @@
 use super::{Classification, Classifier, CommandAnalysis, Crud, Decision, Tables, ToolEffect};
 use crate::mask;
 use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
+use crate::shell_word::single_quoted;
 
 impl FileAccess {
     /// Classifies the access. `line` describes the access and is the text of the findings.
@@ -147,8 +148,7 @@ fn fetch(name: &str, address: &str, classifier: &Classifier) -> ToolEffect {
         reason,
         understood: true,
     };
-    let quoted = address.replace('\'', "'\\''");
-    let line = format!("{FETCHER} -- '{quoted}'");
+    let line = format!("{FETCHER} -- {}", single_quoted(address));
     if mask::has_secret(&line) {
         let reason = format!("`{name}` sends a secret in its address");
         return effect(Crud::Read, true, reason);

@@ -119,9 +119,8 @@ fn check_replaced(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         return Vec::new();
     }
     let own = around.homes.settings(agent, &SettingsScope::User);
-    let folders = around.workspace.iter().map(PathBuf::as_path);
+    let folders = around.folders().into_iter();
     let files: BTreeSet<PathBuf> = folders
-        .chain(around.project)
         .map(|folder| {
             let place = SettingsScope::Project(folder.to_owned());
             around.homes.settings(agent, &place)
@@ -600,20 +599,13 @@ fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         }
     }
     if agent == Agent::Pi {
-        let folders = around.workspace.iter().map(PathBuf::as_path);
-        let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
-        checks.extend(folders.into_iter().flat_map(pi));
+        checks.extend(around.folders().into_iter().flat_map(pi));
     }
     if agent == Agent::Goose {
-        let folders = around.workspace.iter().map(PathBuf::as_path);
-        let folders: BTreeSet<&Path> = folders.chain(around.project).collect();
         checks.extend(goose_settings(around));
         checks.extend(goose_variable(around));
-        checks.extend(
-            folders
-                .into_iter()
-                .filter_map(|folder| goose_plugin(folder, around)),
-        );
+        let plugin = |folder| goose_plugin(folder, around);
+        checks.extend(around.folders().into_iter().filter_map(plugin));
     }
     if agent == Agent::ClaudeCode
         && let Some(late) = claude_ignores_lateness(around.path)

@@ -1,6 +1,7 @@
 //! Data types of the checks. In: the places to examine. Out: one finding per check, with its
 //! remedy.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::net::SocketAddr;
@@ -106,6 +107,14 @@ pub struct DoctorContext<'a> {
     pub settings: &'a [PathBuf],
     /// Current time of this machine.
     pub now: Timestamp,
+}
+
+impl<'a> DoctorContext<'a> {
+    /// Returns the folders whose settings an agent may read as those of a project, each once.
+    pub(super) fn folders(&self) -> BTreeSet<&'a Path> {
+        let workspace = self.workspace.iter().map(PathBuf::as_path);
+        workspace.chain(self.project).collect()
+    }
 }
 
 pub(super) fn same(one: &Path, other: &Path) -> bool {

@@ -148,9 +148,7 @@ fn commands(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     let folders = FOLDERS.iter().filter(|folder| folder.agent == agent);
     for folder in folders {
-        let projects = around.workspace.iter().map(PathBuf::as_path);
-        let projects: BTreeSet<&Path> = projects.chain(around.project).collect();
-        for project in projects {
+        for project in around.folders() {
             let mut files = BTreeSet::new();
             add_files(&project.join(folder.path), MAX_DEPTH, &mut files);
             let files = files.iter().filter(|file| {

@@ -105,8 +105,7 @@ pub(super) fn files(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBu
 /// Returns the files and directories of an agent that may have settings, each once.
 pub(super) fn places(agent: Agent, around: &DoctorContext<'_>) -> BTreeSet<PathBuf> {
     let mut places: BTreeSet<PathBuf> = others(agent, around.homes, None).into_iter().collect();
-    let folders = around.workspace.iter().map(PathBuf::as_path);
-    for folder in folders.chain(around.project) {
+    for folder in around.folders() {
         places.extend(others(agent, around.homes, Some(folder)));
     }
     let named = agent.description().places.switches.file_variables.iter();

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
-use super::{jsonc, script};
+use super::{jsonc, plan};
 use crate::protocol::{Agent, settings_text};
 
 /// Codex's names of the events, as used in the keys of the trust.
@@ -184,7 +184,7 @@ impl CodexEntry {
             identity["matcher"] = self.matcher.clone();
         }
         identity.sort_all_objects();
-        format!("sha256:{}", script::hash(&identity.to_string()))
+        format!("sha256:{}", plan::hash(&identity.to_string()))
     }
 }
 

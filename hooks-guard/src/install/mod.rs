@@ -211,7 +211,8 @@ pub fn append<E: From<InstallError>>(
     Ok(report)
 }
 
-/// Writes the `.npmrc` beside the settings of opencode or Kilo Code; returns `None` if there is another one.
+/// Writes the `.npmrc` beside the settings of opencode or Kilo Code; returns `None` if there is another
+/// one.
 fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
     let (name, text) = plugin::NPMRC;
     let Some(path) = plugin::beside(plugin, name) else {

@@ -14,6 +14,7 @@ use crate::protocol::{
     AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, McpNaming,
     ReplyFormat, TomlRegistration, ToolKind, ToolMatcher,
 };
+use crate::shell_word::single_quoted;
 
 /// The entries for a settings file.
 #[derive(Clone, Debug)]
@@ -125,8 +126,12 @@ fn table(
 /// name, which would replace the hook.
 fn entry_name(call: HookCall<'_>, event: &str) -> String {
     let paths = [call.binary, call.config, call.database.unwrap_or_default()];
-    let hash = hex::encode(Sha256::digest(paths.join("\0")));
-    format!("{BINARY_NAME}-{event}-{}", &hash[..16])
+    format!("{BINARY_NAME}-{event}-{}", &hash(&paths.join("\0"))[..16])
+}
+
+/// Returns the SHA-256 of a text, in hexadecimal.
+pub(super) fn hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
 }
 
 /// Returns the fields of a handler.
@@ -305,7 +310,7 @@ pub(super) fn command_line(agent: Agent, call: HookCall<'_>, time: Duration) -> 
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
     let quoted = |word: &str| match word.chars().all(plain) {
         true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+        false => single_quoted(word),
     };
     let arguments = arguments(agent, call, time);
     let words = std::iter::once(call.binary).chain(arguments.iter().map(String::as_str));

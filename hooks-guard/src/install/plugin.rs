@@ -1,16 +1,16 @@
-//! The plugins for opencode, Kilo Code and Pi, separate files identified by a hash in their first line. In: the
-//! hook's command line. Out: the plugin's text.
+//! The plugins for opencode, Kilo Code and Pi, separate files identified by a hash in their first line.
+//! In: the hook's command line. Out: the plugin's text.
 //!
-//! When opencode or Kilo Code starts, it installs a package into the directory of its settings before it loads a
-//! plugin. The plugin does not need this package; a `.npmrc` beside the settings limits the delay
+//! When opencode or Kilo Code starts, it installs a package into the directory of its settings before it
+//! loads a plugin. The plugin does not need this package; a `.npmrc` beside the settings limits the delay
 //! if the registry is unreachable (77 s without it, 10 s with it, opencode 1.18.33).
 
 use std::path::{Path, PathBuf};
 
 use super::error::InstallError;
 use super::file::Settings;
-use super::plan::{HookCall, arguments};
-use super::script::{self, hash};
+use super::plan::{HookCall, arguments, hash};
+use super::script;
 use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT, PluginHost};
 
 /// The function of all plugins that calls the binary. If that fails, it returns a refusal.

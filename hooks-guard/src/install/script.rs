@@ -1,9 +1,8 @@
 //! The scripts for an agent that runs a file for each event, identified by a hash in the second line.
 //! In: the hook's command line. Out: the text of a script.
 
-use super::plan::{HookCall, command_line};
+use super::plan::{HookCall, command_line, hash};
 use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, ScriptRegistration};
-use sha2::{Digest, Sha256};
 
 /// First line of a script. Cline runs scripts without such a line with Bash.
 pub(super) const SHEBANG: &str = "#!/bin/sh\n";
@@ -29,9 +28,4 @@ pub(super) fn after(agent: Agent, call: HookCall<'_>) -> String {
 
 fn marked(body: &str) -> String {
     format!("{SHEBANG}{MARK}{}\n{body}", hash(body))
-}
-
-/// Returns the SHA-256 of a text, in hexadecimal.
-pub(super) fn hash(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
 }

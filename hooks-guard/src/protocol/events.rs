@@ -20,6 +20,7 @@ use crate::request::{
     AgentTool, AgentToolEffect, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
     PermissionRequest,
 };
+use crate::shell_word::{is_variable_name, single_quoted};
 
 /// Parses the input that an agent sends to its hook.
 ///
@@ -160,14 +161,12 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     } = tool_call(called, object)?;
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
-    let listed = match arguments.as_ref() {
-        Some(Ok(given)) if only_views(&name, given) => Some(ToolKind::Reads),
+    let given = arguments.as_ref().and_then(|given| given.as_ref().ok());
+    let listed = match given {
+        Some(given) if only_views(&name, given) => Some(ToolKind::Reads),
         _ => tools::tool(&name),
     };
-    if let Some(Ok(given)) = &arguments
-        && hook.agent == Agent::OpenHands
-        && waits_for_output(given)
-    {
+    if hook.agent == Agent::OpenHands && given.is_some_and(waits_for_output) {
         return nothing("the agent reads more output of a command that runs".into());
     }
     let own = match listed {
@@ -188,14 +187,12 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     let effect = match own {
         Some(OwnTool::Asks(does)) => Some(AgentToolEffect::Does(does.to_owned())),
         Some(fetches @ (OwnTool::Fetches | OwnTool::FetchesOrReads)) => {
-            let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
-            let addresses = arguments.map(own_tools::addresses).unwrap_or_default();
+            let addresses = given.map(own_tools::addresses).unwrap_or_default();
             let is_decided = fetches == OwnTool::Fetches || !addresses.is_empty();
             is_decided.then_some(AgentToolEffect::Fetches(addresses))
         }
         Some(OwnTool::Agents) => {
-            let arguments = arguments.as_ref().and_then(|given| given.as_ref().ok());
-            let does = arguments.and_then(own_tools::agents_elsewhere);
+            let does = given.and_then(own_tools::agents_elsewhere);
             does.map(|does| AgentToolEffect::Does(does.to_owned()))
         }
         Some(OwnTool::Nothing) | None => None,
@@ -501,7 +498,7 @@ fn request(
             let command = in_shell(command(arguments)?, arguments)?;
             request.command = match tool {
                 ToolKind::PowerShell => {
-                    format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
+                    format!("pwsh -Command {}", single_quoted(&command))
                 }
                 _ => with_variables(command, arguments)?,
             };
@@ -567,10 +564,9 @@ fn command(arguments: &JsonObject) -> Result<String, Problem> {
 /// Returns a command as it is read by the shell in the field `shell`, which Letta Code runs instead of
 /// the user's.
 fn in_shell(command: String, arguments: &JsonObject) -> Result<String, Problem> {
-    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
     Ok(match input::text(arguments, "shell")?.map(str::trim) {
         None | Some("") => command,
-        Some(shell) => format!("{} -c {}", quoted(shell), quoted(&command)),
+        Some(shell) => format!("{} -c {}", single_quoted(shell), single_quoted(&command)),
     })
 }
 
@@ -582,19 +578,9 @@ fn with_variables(command: String, arguments: &JsonObject) -> Result<String, Pro
     };
     let mut line = String::new();
     for (name, value) in variables {
-        let is_name = |name: &str| {
-            let mut chars = name.chars();
-            chars
-                .next()
-                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-                && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        let value = value.as_str().filter(|_| is_name(name));
+        let value = value.as_str().filter(|_| is_variable_name(name));
         let value = value.ok_or(Problem::Type { field, wanted })?;
-        line.push_str(&format!(
-            "export {name}='{}'; ",
-            value.replace('\'', r"'\''")
-        ));
+        line.push_str(&format!("export {name}={}; ", single_quoted(value)));
     }
     line.push_str(&command);
     Ok(line)
@@ -610,7 +596,8 @@ fn with_words(command: &str, object: &JsonObject) -> Result<String, Problem> {
     let mut line = command.to_owned();
     for word in words {
         let word = word.as_str().ok_or(Problem::Type { field, wanted })?;
-        line.push_str(&format!(" '{}'", word.replace('\'', r"'\''")));
+        line.push(' ');
+        line.push_str(&single_quoted(word));
     }
     Ok(line)
 }

@@ -61,21 +61,20 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         let status = status.or_else(|| status_in_last_line(&text));
         outcome.exit_status = outcome.exit_status.or(status);
         outcome.succeeded = Some(false);
-        outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
+        outcome.error = Some(limited(&text));
     }
     // Letta Code.
     match within(&["status"]).and_then(Value::as_str) {
         Some("success") => outcome.succeeded = outcome.succeeded.or(Some(true)),
         Some("error") => {
             let output = within(&["output"]).and_then(Value::as_str);
-            let text = || output.map(|text| text.chars().take(MAX_TEXT_CHARS).collect());
             let status = output.and_then(|text| {
                 let (first, _) = text.split_once('\n').unwrap_or((text, ""));
                 first.strip_prefix("Exit code: ")?.parse().ok()
             });
             outcome.exit_status = outcome.exit_status.or(status);
             outcome.succeeded = Some(false);
-            outcome.error = outcome.error.take().or_else(text);
+            outcome.error = outcome.error.take().or_else(|| output.map(limited));
         }
         _ => {}
     }
@@ -95,12 +94,17 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     Some(outcome)
 }
 
+/// Returns the start of an error.
+fn limited(text: &str) -> String {
+    text.chars().take(MAX_TEXT_CHARS).collect()
+}
+
 /// Returns the result in Cline's `tool_result`: an error, or a list with the result of each command.
 fn cline_outcome(response: Option<&Value>) -> ToolOutcome {
     let output = response.and_then(|response| response.get("output"));
     let error_of = |result: &Value| {
         let text = result.get("error")?.as_str()?;
-        Some(text.chars().take(MAX_TEXT_CHARS).collect::<String>())
+        Some(limited(text))
     };
     let results = match output {
         Some(Value::Array(results)) => results.as_slice(),
@@ -152,7 +156,7 @@ fn vibe_outcome(object: &JsonObject) -> ToolOutcome {
     ToolOutcome {
         succeeded: has_ended.map(|ended| ended && exit_status.is_none_or(|status| status == 0)),
         exit_status,
-        error: error.map(|text| text.chars().take(MAX_TEXT_CHARS).collect()),
+        error: error.map(limited),
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) enum OwnTool {
 use OwnTool::{Agents, Asks, Fetches, FetchesOrReads, Nothing};
 
 const LATER: OwnTool = Asks("makes a prompt that runs later");
-const REMOTE: OwnTool = Asks("starts work on another machine");
+const ELSEWHERE: &str = "starts work on another machine";
+const REMOTE: OwnTool = Asks(ELSEWHERE);
 const SENDS: OwnTool = Asks("sends data of this machine to a service");
 const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
@@ -687,8 +688,7 @@ pub(crate) fn decided(agent: Agent) -> impl Iterator<Item = &'static str> {
 /// of Letta Code's `Agent` and `SendAgentMessage` can name another machine.
 pub(crate) fn agents_elsewhere(arguments: &JsonObject) -> Option<&'static str> {
     let computer = arguments.get("computer")?;
-    let Asks(does) = REMOTE else { return None };
-    (!matches!(computer, Value::Null) && computer != "").then_some(does)
+    (!computer.is_null() && computer != "").then_some(ELSEWHERE)
 }
 
 /// Maximum number of addresses of one call.

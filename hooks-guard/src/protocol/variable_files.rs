@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Agent;
 use super::settings_text;
 use crate::classify::{Classifier, Decision};
+use crate::shell_word::single_quoted;
 
 /// A file of a project that sets variables.
 #[derive(Clone, Copy, Debug)]
@@ -180,8 +181,7 @@ pub(crate) fn deciding(
     };
     let mut variables = variables.iter().filter(|variable| is_name(&variable.name));
     variables.find_map(|FileVariable { name, value }| {
-        let quoted = value.replace('\'', "'\\''");
-        let set = format!("export {name}='{quoted}'");
+        let set = format!("export {name}={}", single_quoted(value));
         let reason = match classifier.classify(&set) {
             Ok(found) if found.decision == Decision::AutoAllowed => return None,
             Ok(found) => found.reasoning,

@@ -35,8 +35,8 @@ pub(crate) const AUGGIE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "_",
-        wraps_arguments: false,
         tool_first: true,
+        ..McpNaming::COMMON
     }),
     // Auggie also reads `permissionDecision`, and shows the user the reason of each `allow`.
     reply: ReplyFormat::ExitStatus,

@@ -68,8 +68,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "__",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Cline,
     prompting_modes: PROMPTING_MODES,

@@ -39,8 +39,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "-",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Copilot,
     prompting_modes: PROMPTING_MODES,

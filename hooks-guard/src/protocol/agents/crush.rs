@@ -42,8 +42,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: "_",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,

@@ -37,8 +37,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "___",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],

@@ -35,8 +35,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: "_",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,

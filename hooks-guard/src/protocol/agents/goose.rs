@@ -48,8 +48,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "__",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,

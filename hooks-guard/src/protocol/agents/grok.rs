@@ -36,7 +36,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
         prefix: "",
         separator: "__",
         wraps_arguments: true,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Grok,
     // In `bypassPermissions`, Grok approves what a hook asks about.

@@ -34,8 +34,7 @@ pub(crate) const MISTRAL_VIBE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: ".",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Vibe,
     prompting_modes: PROMPTING_MODES,

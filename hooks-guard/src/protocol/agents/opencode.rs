@@ -43,8 +43,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "_",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,

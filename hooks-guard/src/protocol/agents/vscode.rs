@@ -38,8 +38,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: "_",
-        wraps_arguments: false,
-        tool_first: false,
+        ..McpNaming::COMMON
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,

@@ -5,6 +5,7 @@ use crate::classify::{Crud, Part, PartCall, Script, Tables, Word};
 use crate::rules::allow::parts_needing_rule;
 use crate::rules::context::{RequestContext, name_of};
 use crate::rules::cover::{arguments_after, substitutes};
+use crate::shell_word::single_quoted;
 
 /// Maximum number of characters of a word in a suggested rule.
 const MAX_WORD_CHARS: usize = 200;
@@ -285,7 +286,7 @@ fn quoted(part: &Part) -> String {
         let text = word.text.as_str();
         match !text.is_empty() && text.chars().all(is_plain) {
             true => text.to_owned(),
-            false => format!("'{}'", text.replace('\'', r"'\''")),
+            false => single_quoted(text),
         }
     });
     words.collect::<Vec<_>>().join(" ")
