@@ -82,14 +82,21 @@ pub(crate) type Sources = BTreeMap<PathBuf, Source>;
 
 /// Reads the files with the extension `rs` below `folder`.
 pub(crate) fn read_sources(package: &Path, folder: &Path, sources: &mut Sources) {
+    visit_sources(package, folder, &mut |path, text| {
+        sources.insert(path, Source::parse(text));
+    });
+}
+
+/// Calls `visit` with the path and the text of each file with the extension `rs` below `folder`.
+pub(crate) fn visit_sources(package: &Path, folder: &Path, visit: &mut impl FnMut(PathBuf, &str)) {
     for entry in fs::read_dir(package.join(folder)).expect("a folder of sources") {
         let name = entry.expect("an entry of the folder").file_name();
         let path = folder.join(name);
         if package.join(&path).is_dir() {
-            read_sources(package, &path, sources);
+            visit_sources(package, &path, visit);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(package.join(&path)).expect("a source file");
-            sources.insert(path, Source::parse(&text));
+            visit(path, &text);
         }
     }
 }

@@ -2,10 +2,12 @@
 //! imports the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
+use hooks_tests::repository;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::names::visit_sources;
 
 /// The crates, each with the numbers of files in its rings.
 const CRATES: [(&str, &[usize]); 6] = [
@@ -242,27 +244,32 @@ fn rings(modules: &Modules) -> Vec<BTreeSet<String>> {
     rings
 }
 
-/// Adds the sources of a folder, except programs and files of tests.
-fn load(folder: &Path, parent: &str, found: &mut BTreeMap<String, Vec<Token>>) {
-    for entry in fs::read_dir(folder).expect("a folder of sources") {
-        let path = entry.expect("an entry of the folder").path();
-        let stem = path.file_stem().expect("a name").to_string_lossy();
-        let is_root = parent.is_empty() && stem == "lib";
-        if matches!(&*stem, "bin" | "main" | "tests") {
-            continue;
-        }
-        let module = match &*stem {
-            "mod" => parent.trim_end_matches("::").to_owned(),
-            _ if is_root => String::new(),
-            _ => format!("{parent}{stem}"),
-        };
-        if path.is_dir() {
-            load(&path, &format!("{module}::"), found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let source = fs::read_to_string(&path).expect("a source file");
-            found.insert(module, parsed(&source));
-        }
+/// Returns the path of the module of a file below `src`; `None` for a program and a file of tests.
+fn module_path(file: &Path) -> Option<String> {
+    let file = file.with_extension("");
+    let mut parts: Vec<_> = file
+        .iter()
+        .skip(1)
+        .map(|part| part.to_string_lossy())
+        .collect();
+    if parts
+        .iter()
+        .any(|part| matches!(&**part, "bin" | "main" | "tests"))
+    {
+        return None;
     }
+    let is_parent = parts.last().is_some_and(|last| last == "mod") || parts == ["lib"];
+    parts.truncate(parts.len() - usize::from(is_parent));
+    Some(parts.join("::"))
+}
+
+/// Returns the modules of a package.
+fn modules(package: &Path) -> Modules {
+    let mut sources = BTreeMap::new();
+    visit_sources(package, Path::new("src"), &mut |file, text| {
+        sources.extend(module_path(&file).map(|module| (module, parsed(text))));
+    });
+    Modules::new(sources)
 }
 
 fn parsed(source: &str) -> Vec<Token> {
@@ -273,12 +280,8 @@ fn parsed(source: &str) -> Vec<Token> {
 
 #[test]
 fn no_crate_has_a_new_ring_of_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    let root = root.expect("the tests are a folder of the project");
     for (name, known) in CRATES {
-        let mut sources = BTreeMap::new();
-        load(&root.join(name).join("src"), "", &mut sources);
-        let modules = Modules::new(sources);
+        let modules = modules(&repository().join(name));
         let count: usize = modules.imports().values().map(BTreeSet::len).sum();
         assert!(count > 60, "only {count} imports of {name} were found");
         let found = rings(&modules);
