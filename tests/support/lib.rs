@@ -62,6 +62,8 @@ mod pages {
     mod lifetimes {}
     #[doc = include_str!("../../docs/life-of-a-dispatch.md")]
     mod life_of_a_dispatch {}
+    #[doc = include_str!("../../docs/life-of-an-emission.md")]
+    mod life_of_an_emission {}
     #[doc = include_str!("../../docs/generated-code.md")]
     mod generated_code {}
     #[doc = include_str!("../../docs/acting.md")]
