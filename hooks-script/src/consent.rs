@@ -5,6 +5,7 @@
 //! revocation takes effect without notifying other processes.
 
 mod memory;
+mod request;
 mod rule;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -13,23 +14,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
+pub use self::request::{ConsentChange, ConsentRequest, Decision, Missing};
 use self::rule::ConsentState;
-use crate::hook::ScriptHook;
-use crate::manifest::ContextKey;
 use crate::scope::Scope;
 use crate::store::StoreError;
-
-/// A request that a version of a hook may use a capability, for a user and within a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsentRequest {
-    hook: String,
-    code_hash: String,
-    context: String,
-    capability: String,
-    scope: Scope,
-}
 
 /// Result of a consent check. Only [`Granted`](Consent::Granted) permits the capability.
 #[derive(Debug, Clone)]
@@ -41,57 +30,6 @@ pub enum Consent {
     Denied,
     /// No decision applies; ask the user.
     Missing(Missing),
-}
-
-/// Reason why no consent applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Missing {
-    /// Consent was never requested.
-    Never,
-    /// The source of the hook, or the context that its manifest requests, changed after the
-    /// decision.
-    Changed,
-    /// The consent was revoked.
-    Revoked,
-}
-
-/// A decision about a consent request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// Approves this version of the hook.
-    Approve,
-    /// Denies this version of the hook.
-    Deny,
-    /// Revokes every earlier approval, for all versions of the hook.
-    Revoke,
-}
-
-/// An entry of the store's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ConsentChange {
-    /// Sequence number; increases with every change.
-    pub id: u64,
-    /// Time of the decision.
-    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
-    pub time: Timestamp,
-    /// Person who decided, as named by the host.
-    pub by: String,
-    /// The decision.
-    pub decision: Decision,
-    /// The `source` of the hook's manifest.
-    pub hook: String,
-    /// SHA-256 of the hook's source. `None` for a revocation, which applies to all versions.
-    pub code_hash: Option<String>,
-    /// Context keys that this version requests in its manifest, separated by commas. `None` for a
-    /// revocation.
-    pub context: Option<String>,
-    /// Capability, such as `http`.
-    pub capability: String,
-    /// User and place that the decision applies to.
-    pub scope: Scope,
 }
 
 /// Error returned when a consent cannot be recorded.
@@ -167,46 +105,6 @@ pub struct Permit {
     store: ConsentStore,
     request: ConsentRequest,
     approval: u64,
-}
-
-impl ConsentRequest {
-    /// Creates a request from its parts: the `source` of the hook's manifest, the SHA-256 of its
-    /// code, the capability, such as `http`, and the scope. It is for a hook whose manifest
-    /// requests no context data.
-    pub fn new(
-        hook: impl Into<String>,
-        code_hash: impl Into<String>,
-        capability: impl Into<String>,
-        scope: Scope,
-    ) -> Self {
-        ConsentRequest {
-            hook: hook.into(),
-            code_hash: code_hash.into(),
-            context: String::new(),
-            capability: capability.into(),
-            scope,
-        }
-    }
-
-    /// Creates the request of a registered hook.
-    pub fn of(hook: &ScriptHook, capability: impl Into<String>, scope: Scope) -> Self {
-        let manifest = hook.manifest();
-        let keys: Vec<_> = manifest.context().map(ContextKey::as_str).collect();
-        ConsentRequest {
-            context: keys.join(","),
-            ..ConsentRequest::new(manifest.source(), &**hook.code_hash(), capability, scope)
-        }
-    }
-
-    /// Returns the requested capability.
-    pub fn capability(&self) -> &str {
-        &self.capability
-    }
-
-    /// Returns the user and place of the request.
-    pub fn scope(&self) -> &Scope {
-        &self.scope
-    }
 }
 
 impl ConsentStore {
@@ -377,17 +275,6 @@ impl Permit {
     /// Returns the request that the permit is for.
     pub fn request(&self) -> &ConsentRequest {
         &self.request
-    }
-}
-
-impl Decision {
-    /// Returns the word that stores use for the decision.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Approve => "approve",
-            Decision::Deny => "deny",
-            Decision::Revoke => "revoke",
-        }
     }
 }
 

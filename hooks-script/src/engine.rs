@@ -1,12 +1,14 @@
 //! The script engine: hooks are registered with it and run on its worker threads.
 
+pub(crate) mod shared;
+
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
+use self::shared::EngineShared;
 use crate::error::{BuildError, RegisterError};
 use crate::fields::PublicFields;
 use crate::hook::ScriptHook;
@@ -42,15 +44,6 @@ use crate::source;
 #[derive(Clone)]
 pub struct ScriptEngine {
     shared: Arc<EngineShared>,
-}
-
-/// State shared by an engine and its hooks.
-pub(crate) struct EngineShared {
-    pub(crate) pool: Pool,
-    pub(crate) sandbox: Arc<Sandbox>,
-    pub(crate) fields: PublicFields,
-    clock: Box<dyn Fn() -> i64 + Send + Sync>,
-    random: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
 /// Builder of a [`ScriptEngine`].
@@ -179,21 +172,6 @@ fn exports(source: &str, extra: &str) -> RegisterError {
     RegisterError::Exports {
         position: Some(source::of_export(source, name)),
         message,
-    }
-}
-
-impl EngineShared {
-    pub(crate) fn call_args(
-        &self,
-        cancelled: Arc<AtomicBool>,
-        allowance: RunLimits,
-    ) -> sandbox::CallArgs {
-        sandbox::CallArgs {
-            now_ms: (self.clock)(),
-            seed: (self.random)(),
-            cancelled,
-            allowance,
-        }
     }
 }
 

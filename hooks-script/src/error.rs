@@ -1,7 +1,8 @@
 //! Errors of building an engine and of registering a hook.
 
 use crate::manifest::ManifestError;
-use crate::run::{Failure, Position};
+use crate::position::Position;
+use crate::run::Failure;
 
 /// Error returned when an engine cannot be built.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -11,14 +11,15 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::consent::Permit;
-use crate::engine::EngineShared;
+use crate::consent::{ConsentRequest, Permit};
+use crate::engine::shared::EngineShared;
 use crate::fields::ContextData;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::outbox::permits_http;
+use crate::outbox::request::HTTP;
 use crate::run::{Failure, Run, RunResult, Stage, Stop};
 use crate::sandbox::{CallEnd, CallReport, CallTexts, RunJob, RunLimits, Snapshot, Status};
+use crate::scope::Scope;
 use crate::source;
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
@@ -173,12 +174,19 @@ impl ScriptHook {
         data: &ContextData,
         permit: &Permit,
     ) -> Run {
-        let http = permits_http(permit, self) && permit.check().await.is_ok();
+        let http = self.is_permitted_http(permit) && permit.check().await.is_ok();
         let allowance = RunLimits {
             http,
             ..RunLimits::default()
         };
         self.run_within(Stage::Post, message, data, allowance).await
+    }
+
+    /// Returns `true` if a permit is for this version of the hook and for requests. Does not check that
+    /// the permit is still valid.
+    pub(crate) fn is_permitted_http(&self, permit: &Permit) -> bool {
+        let scope = permit.request().scope().clone();
+        *permit.request() == ConsentRequest::of(self, HTTP, scope)
     }
 
     /// Like [`run`](Self::run), with lower limits or with capabilities that were approved.
@@ -279,6 +287,13 @@ impl ScriptHook {
 
     pub(crate) fn failed_run(&self, failure: Failure) -> Run {
         self.completed_run(Stage::Pre, CallReport::failed(failure), Duration::ZERO)
+    }
+}
+
+impl ConsentRequest {
+    /// Creates the request of a registered hook.
+    pub fn of(hook: &ScriptHook, capability: impl Into<String>, scope: Scope) -> Self {
+        ConsentRequest::of_version(hook.manifest(), hook.code_hash(), capability, scope)
     }
 }
 

@@ -44,6 +44,7 @@ mod manifest;
 #[doc(hidden)]
 pub mod measure;
 mod outbox;
+mod position;
 mod run;
 mod sandbox;
 mod scope;
@@ -69,10 +70,11 @@ pub use history::{
 pub use hook::ScriptHook;
 pub use limits::Limits;
 pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
-pub use outbox::{HTTP, OutboundRequest};
+pub use outbox::request::{HTTP, OutboundRequest};
 #[cfg(feature = "fetch")]
-pub use outbox::{OutboxSender, OutboxSenderBuilder, SendError};
-pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, RunResult, Stage, Stop};
+pub use outbox::send::{OutboxSender, OutboxSenderBuilder, SendError};
+pub use position::Position;
+pub use run::{ConsoleLevel, ConsoleLine, Failure, Run, RunResult, Stage, Stop};
 pub use scope::Scope;
 #[cfg(feature = "fetch")]
 pub use sources::{FetchError, Fetcher, FetcherBuilder};

@@ -7,7 +7,7 @@ use hooks_runtime::display::json_message;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::run::Position;
+use crate::position::Position;
 
 /// JSON Schema of a manifest, draft 2020-12. It accepts the same JSON as [`Manifest::parse`],
 /// within the bounds of `serde_json`: numbers in range, whole characters, and at most 127 levels.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use hooks_runtime::Map;
 use serde::{Deserialize, Serialize};
 
-use crate::outbox::OutboundRequest;
+use crate::outbox::request::OutboundRequest;
+use crate::position::Position;
 
 /// The stage in which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -197,21 +198,6 @@ impl Failure {
 /// Kinds of failure that are not limits. Their messages may contain text of the hook; messages
 /// about limits are the host's.
 pub(crate) const NO_LIMITS: [&str; 3] = ["thrown", "bad_return", "engine"];
-
-/// A position in the source of a hook. Both numbers start at 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Position {
-    /// Line.
-    pub line: u32,
-    /// Column, in bytes.
-    pub column: u32,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
 
 /// A line written to the console.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Finds positions in a source for errors that the compiler reports without one, and its names and
 //! strings. A tokenizer goes through the source; the result is a line and a column, or a list.
 
-use crate::run::Position;
+use crate::position::Position;
 
 /// Token of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -401,7 +401,7 @@ mod tests {
     use super::{
         contains_name, of_export, of_expression, of_import, of_quoted, of_second_default, strings,
     };
-    use crate::run::Position;
+    use crate::position::Position;
 
     fn at(line: u32, column: u32) -> Position {
         Position { line, column }

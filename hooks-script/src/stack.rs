@@ -2,8 +2,11 @@
 //! previous one; after the action hooks only observe.
 
 mod budget;
+mod context;
+mod inner;
 mod member;
 mod order;
+mod outcome;
 mod policy;
 mod records;
 
@@ -14,19 +17,21 @@ use std::time::Duration;
 
 use hooks_runtime::{HostTimer, Map, Timer};
 
-use crate::consent::{ConsentStore, Permit};
+use crate::consent::ConsentStore;
 use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunHistory;
 use crate::hook::ScriptHook;
-use crate::run::{Run, Stage};
-use crate::scope::Scope;
+use crate::run::Stage;
 
 use self::budget::StackBudget;
+pub use self::context::RunContext;
+use self::inner::StackInner;
 pub use self::member::HookState;
 use self::member::StackMember;
 use self::order::HookOrder;
 pub use self::order::UnknownHook;
+pub use self::outcome::{PostOutcome, PreOutcome, StackRun};
 use self::policy::{StackPolicy, StackResult};
 pub(crate) use self::records::RunRecords;
 
@@ -67,15 +72,6 @@ pub struct ScriptStack {
     inner: Arc<StackInner>,
 }
 
-pub(crate) struct StackInner {
-    orders: Mutex<HookOrder>,
-    fuel: u64,
-    wall: Duration,
-    pub(crate) disable_after: Option<NonZeroU32>,
-    pub(crate) history: Option<RunHistory>,
-    pub(crate) consent: Option<ConsentStore>,
-}
-
 /// Builder of a [`ScriptStack`].
 #[must_use]
 pub struct ScriptStackBuilder {
@@ -85,47 +81,6 @@ pub struct ScriptStackBuilder {
     history: Option<RunHistory>,
     consent: Option<ConsentStore>,
     timer: Arc<dyn Timer>,
-}
-
-/// Settings of a run besides its message: the order, the scope of records and consents, and the
-/// name of the action.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunContext {
-    pub(crate) order: Option<String>,
-    pub(crate) action: String,
-    pub(crate) scope: Scope,
-}
-
-/// Result of the hooks before an action that no hook stopped.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct PreOutcome {
-    /// The final message.
-    pub message: Map,
-    /// Result of each hook, in execution order.
-    pub runs: Vec<StackRun>,
-}
-
-/// Result of the hooks after an action. It is not meant for the user.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct PostOutcome {
-    /// The result of each hook, in execution order. A [`Stop`](crate::RunResult::Stop) is an
-    /// annotation.
-    pub runs: Vec<StackRun>,
-}
-
-/// The result of one hook of a stack.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct StackRun {
-    /// Id of the hook in the stack.
-    pub id: Arc<str>,
-    /// The run; `None` if the hook is disabled.
-    pub run: Option<Run>,
-    /// Consent by which the run had `context.http`; pass it to
-    /// `OutboxSender::send`.
-    pub permit: Option<Permit>,
 }
 
 impl ScriptStack {
@@ -319,34 +274,6 @@ impl ScriptStackBuilder {
                 consent: self.consent,
             }),
         }
-    }
-}
-
-impl RunContext {
-    /// Creates an occasion for any action and scope, in the general order.
-    pub fn new() -> Self {
-        RunContext::default()
-    }
-
-    /// Selects the order of a scope: see [`ScriptStack::set_order_in`].
-    #[must_use]
-    pub fn order(mut self, scope: impl Into<String>) -> Self {
-        self.order = Some(scope.into());
-        self
-    }
-
-    /// Sets the name of the action in records.
-    #[must_use]
-    pub fn action(mut self, action: impl Into<String>) -> Self {
-        self.action = action.into();
-        self
-    }
-
-    /// Sets the user and place, for records and consents.
-    #[must_use]
-    pub fn scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
-        self
     }
 }
 

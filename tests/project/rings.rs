@@ -15,7 +15,7 @@ const CRATES: [(&str, &[usize]); 6] = [
     ("hooks-macros", &[]),
     ("hooks-runtime", &[]),
     ("hooks-classify", &[]),
-    ("hooks-script", &[3, 22]),
+    ("hooks-script", &[]),
     ("hooks-guard", &[4, 9, 11, 31]),
 ];
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::request::{ConsentChange, ConsentRequest};
 use super::rule::{self, ConsentState};
-use super::{ConsentChange, ConsentRequest};
 
 #[derive(Default)]
 pub(super) struct ConsentTable {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{ConsentChange, ConsentRequest, Decision, Missing};
+use super::request::{ConsentChange, ConsentRequest, Decision, Missing};
 use crate::scope::Scope;
 
 /// Result of evaluating the changes.

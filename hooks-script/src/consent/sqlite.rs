@@ -3,8 +3,8 @@
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
+use super::request::{ConsentChange, ConsentRequest, Decision};
 use super::rule::{self, ConsentState};
-use super::{ConsentChange, ConsentRequest, Decision};
 use crate::scope::Scope;
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
 

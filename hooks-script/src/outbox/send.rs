@@ -12,7 +12,7 @@ use reqwest::{Client, Url};
 use crate::consent::{Permit, PermitVoid};
 use crate::guard::{self, AddressRefused, ExtraAddresses, UrlGuard};
 use crate::hook::ScriptHook;
-use crate::outbox::{OutboundRequest, permits_http};
+use crate::outbox::request::OutboundRequest;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 64 << 10;
@@ -127,7 +127,7 @@ impl OutboxSender {
         permit: &Permit,
         request: &OutboundRequest,
     ) -> Result<u16, SendError> {
-        if !permits_http(permit, hook) {
+        if !hook.is_permitted_http(permit) {
             return Err(SendError::OtherPermit);
         }
         let url = self.admit(request)?;

@@ -1,7 +1,8 @@
 //! Results of calls into the engine. The types mirror `engine/shim.c`.
 
-use crate::outbox::OutboundRequest;
-use crate::run::{ConsoleLine, Failure, Position};
+use crate::outbox::request::OutboundRequest;
+use crate::position::Position;
+use crate::run::{ConsoleLine, Failure};
 
 /// Status of a call: `enum status` of the shim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

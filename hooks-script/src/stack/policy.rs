@@ -8,15 +8,17 @@ use hooks_runtime::dispatch::Step;
 use hooks_runtime::{EntryMeta, Failure as HookFailure, HookFuture, Map, Never, Policy};
 
 use super::budget::StackBudget;
+use super::context::RunContext;
+use super::inner::StackInner;
 use super::member::StackMember;
+use super::outcome::StackRun;
 use super::records::RunRecords;
-use super::{RunContext, StackInner, StackRun};
 use crate::consent::{ConsentRequest, Permit};
 use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunRecord;
 use crate::hook::ScriptHook;
-use crate::outbox::HTTP;
+use crate::outbox::request::HTTP;
 use crate::run::{Failure, Run, RunResult, Stage};
 use crate::scope::Scope;
 

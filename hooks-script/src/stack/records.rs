@@ -4,7 +4,7 @@ use std::mem;
 
 use hooks_runtime::Map;
 
-use super::RunContext;
+use super::context::RunContext;
 use crate::fields::ContextData;
 use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;

@@ -1,0 +1,27 @@
+//! What an engine shares with its hooks.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::fields::PublicFields;
+use crate::sandbox::{CallArgs, Pool, RunLimits, Sandbox};
+
+/// State shared by an engine and its hooks.
+pub(crate) struct EngineShared {
+    pub(crate) pool: Pool,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) fields: PublicFields,
+    pub(super) clock: Box<dyn Fn() -> i64 + Send + Sync>,
+    pub(super) random: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl EngineShared {
+    pub(crate) fn call_args(&self, cancelled: Arc<AtomicBool>, allowance: RunLimits) -> CallArgs {
+        CallArgs {
+            now_ms: (self.clock)(),
+            seed: (self.random)(),
+            cancelled,
+            allowance,
+        }
+    }
+}
