@@ -1,6 +1,6 @@
 //! Declared events: their names and schemas in, warnings about names that are probably mistakes out.
 
-use std::sync::{Arc, TryLockError};
+use std::sync::Arc;
 
 use hooks_core::__private::drop_catching_panic;
 
@@ -8,7 +8,6 @@ use super::names::EventNameWarning;
 use super::registry::HookRegistry;
 use super::schema::EventSchema;
 use super::state::HookRegistryInner;
-use super::table::EventTable;
 use crate::lock::lock;
 
 impl HookRegistry {
@@ -16,8 +15,7 @@ impl HookRegistry {
     ///
     /// An event needs no declaration: hooks for undeclared events are registered and run. But once
     /// events are declared, a hook for an undeclared event causes a
-    /// [warning](Self::event_name_warnings), and so does the emission of an undeclared event that
-    /// has no hooks. A declared event causes no warning.
+    /// [warning](Self::event_name_warnings). A declared event causes no warning.
     ///
     /// ```
     /// use hooks_runtime::events::EventNameProblem;
@@ -85,18 +83,16 @@ impl HookRegistry {
     }
 
     /// Returns warnings about names of events that are probably mistakes: of hooks that may never
-    /// run, and of emissions that may miss their hooks. Sorted by name.
+    /// run. Sorted by name.
     ///
     /// Each warning was also logged with `tracing`, at the level `WARN` and once for its name, when
-    /// the first hook was registered for the name, or at the first emission that found no hooks. The
-    /// list has the warnings that apply at the moment. See
-    /// [`EventNameProblem`](super::EventNameProblem) for the checks, and
+    /// the first hook was registered for the name. The list has the warnings that apply at the
+    /// moment. See [`EventNameProblem`](super::EventNameProblem) for the checks, and
     /// [`declare_events`](Self::declare_events) to make them stricter.
     ///
-    /// The checks cost emissions with hooks nothing, and are therefore incomplete: an event that
-    /// was only emitted while it had hooks is not known. Emissions without hooks are checked until
-    /// names with the same hash (one of 64) occur 32 times in succession without a new name. After
-    /// 1024 names, the registry checks no more names.
+    /// Emissions are not checked: the registry does not compare the names of hooks with the events
+    /// that were emitted, only with the standard and the declared events. After 1024 names, it
+    /// checks no more names.
     pub fn event_name_warnings(&self) -> Vec<EventNameWarning> {
         let table = self.inner.table.load();
         let warnings = lock(&self.inner.names).warnings(&table);
@@ -110,25 +106,6 @@ impl HookRegistryInner {
         let warning = lock(&self.names).on_registration(event);
         if let Some(warning) = warning {
             log(&warning);
-        }
-    }
-
-    /// Checks the name of an emission that found no hooks in this table. Waits for no other thread:
-    /// if one holds a lock, a later emission is checked.
-    #[cold]
-    pub(super) fn check_emission(&self, event: &str, table: &EventTable) {
-        let mut names = match self.names.try_lock() {
-            Ok(names) => names,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        let checked = names.on_emission(event, table);
-        drop(names);
-        if let Some(warning) = checked.warning {
-            log(&warning);
-        }
-        if checked.settled != 0 {
-            self.table.try_update(|table| table.settle(checked.settled));
         }
     }
 }

@@ -1,19 +1,16 @@
-//! Names of events that are probably mistakes: a hook whose event is never emitted, or an emitted
-//! event whose hooks are registered under a similar name.
+//! Names of events that are probably mistakes: of hooks that may never run.
 //!
 //! Any name is valid, and an event needs no declaration. The registry therefore warns, once for
-//! each name, and never refuses a name.
-//!
-//! A name is checked when its first hook is registered, and at its first emission without hooks. An
-//! emission that finds hooks is not checked, so it costs nothing.
+//! each name, and never refuses a name. A name is checked when its first hook is registered; an
+//! emission checks nothing.
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use rpds::HashTrieSetSync;
 
-use super::table::{EventTable, filter_bit};
+use super::table::EventTable;
 use crate::lock::lock;
 
 /// A name of an event that is probably a mistake; see
@@ -25,8 +22,7 @@ pub struct EventNameWarning {
     pub event: Arc<str>,
     /// The problem of the name.
     pub problem: EventNameProblem,
-    /// The name that was probably meant, or that has the hooks of a
-    /// [`NoHooks`](EventNameProblem::NoHooks).
+    /// The name that was probably meant.
     pub similar: Option<Arc<str>>,
 }
 
@@ -42,11 +38,9 @@ pub enum EventNameProblem {
     Pattern,
     /// Events are [declared](super::HookRegistry::declare_events), and this event is not.
     Undeclared,
-    /// A hook is registered for a name that is neither a standard event nor emitted so far, and
-    /// a known event has a similar name.
+    /// A hook is registered for a name that is not a standard event, and a standard event has a
+    /// similar name.
     Unknown,
-    /// The event was emitted without hooks, and an event with a similar name has hooks.
-    NoHooks,
 }
 
 impl fmt::Display for EventNameWarning {
@@ -64,11 +58,6 @@ impl fmt::Display for EventNameWarning {
                 f,
                 "`*` in the event name `{event}` matches only itself; register the hook for each \
                  event, or declare this event"
-            ),
-            (EventNameProblem::NoHooks, Some(similar)) => write!(
-                f,
-                "event `{event}` has no hooks, but the similar event `{similar}` has; correct one \
-                 of the names, or declare the event `{event}`"
             ),
             (EventNameProblem::Unknown, Some(similar)) => write!(
                 f,
@@ -88,58 +77,31 @@ impl fmt::Display for EventNameWarning {
     }
 }
 
-/// Maximum number of names of each kind that a registry records. If more are needed, the names of
-/// events are data, such as ids, and are no longer checked.
+/// Maximum number of names that a registry records. If more are needed, the names of events are data,
+/// such as ids, and are no longer checked.
 const MAX_NAMES: usize = 1024;
 
-/// Number of successive emissions of recorded names after which their filter bit is no longer
-/// watched.
-const MAX_REPEATS: u8 = 32;
-
 /// The names that a registry knows. A copy of the registry has its own declarations and
-/// registrations, and shares what was emitted and what was logged: a copy often exists for one call,
-/// and its emissions are the host's.
+/// registrations, and shares what was logged: a copy often exists for one call.
 pub(super) struct EventNames {
     standard: &'static [&'static str],
     declared: NameSet,
     /// Names for which a hook was registered.
     registered: NameSet,
-    seen: Arc<Mutex<SeenNames>>,
+    /// Names with a logged warning, of the registry and its copies.
+    warned: Arc<Mutex<HashSet<Arc<str>>>>,
 }
 
 /// A set that is copied in constant time.
 type NameSet = HashTrieSetSync<Arc<str>>;
 
-/// The names that a registry and its copies have seen.
-struct SeenNames {
-    /// Names that were emitted without hooks, except standard and declared names.
-    emitted: HashSet<Arc<str>>,
-    /// Names with a logged warning.
-    warned: HashSet<Arc<str>>,
-    /// For each filter bit, the number of emissions since the last new name.
-    repeats: [u8; u64::BITS as usize],
-}
-
-/// Result of the check of an emission.
-#[derive(Default)]
-pub(super) struct CheckedEmission {
-    pub(super) warning: Option<EventNameWarning>,
-    /// Filter bits of names that need no more checks.
-    pub(super) settled: u64,
-}
-
 impl EventNames {
     pub(super) fn new(standard: &'static [&'static str]) -> Self {
-        let seen = SeenNames {
-            emitted: HashSet::new(),
-            warned: HashSet::new(),
-            repeats: [0; u64::BITS as usize],
-        };
         EventNames {
             standard,
             declared: NameSet::new_sync(),
             registered: NameSet::new_sync(),
-            seen: Arc::new(Mutex::new(seen)),
+            warned: Arc::default(),
         }
     }
 
@@ -149,7 +111,7 @@ impl EventNames {
             standard: self.standard,
             declared: self.declared.clone(),
             registered: self.registered.clone(),
-            seen: Arc::clone(&self.seen),
+            warned: Arc::clone(&self.warned),
         }
     }
 
@@ -161,15 +123,11 @@ impl EventNames {
         table: &EventTable,
     ) -> Vec<EventNameWarning> {
         events.for_each(|event| self.declared.insert_mut(event));
-        let mut seen = lock(&self.seen);
-        let with_hooks = table
-            .events()
-            .filter_map(|event| self.check_hook(event, &seen));
-        let misspelled: Vec<_> = with_hooks
+        let mut warned = lock(&self.warned);
+        let with_hooks = table.events().filter_map(|event| self.check(event));
+        with_hooks
             .filter(|warning| warning.similar.is_some())
-            .collect();
-        let news = misspelled.into_iter();
-        news.filter(|warning| seen.warned.insert(Arc::clone(&warning.event)))
+            .filter(|warning| warned.insert(Arc::clone(&warning.event)))
             .collect()
     }
 
@@ -179,77 +137,22 @@ impl EventNames {
             return None;
         }
         self.registered.insert_mut(Arc::clone(event));
-        if self.is_declared(event) {
-            return None;
-        }
-        let mut seen = lock(&self.seen);
-        if seen.warned.contains(event) {
-            return None;
-        }
-        let warning = self.check_hook(event, &seen)?;
-        seen.warned.insert(Arc::clone(event));
-        Some(warning)
-    }
-
-    /// Records that an event without hooks was emitted. Waits for no other thread: if one uses the
-    /// names, a later emission is checked.
-    pub(super) fn on_emission(&mut self, event: &str, table: &EventTable) -> CheckedEmission {
-        let mut seen = match self.seen.try_lock() {
-            Ok(seen) => seen,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return CheckedEmission::default(),
-        };
-        let bit = filter_bit(event);
-        let is_known = seen.emitted.contains(event)
-            || self.registered.contains(event)
-            || self.is_declared(event);
-        let repeats = &mut seen.repeats[bit.trailing_zeros() as usize];
-        if is_known {
-            *repeats = repeats.saturating_add(1);
-            return CheckedEmission {
-                settled: if *repeats < MAX_REPEATS { 0 } else { bit },
-                ..CheckedEmission::default()
-            };
-        }
-        *repeats = 0;
-        if seen.emitted.len() == MAX_NAMES || self.registered.size() == MAX_NAMES {
-            return CheckedEmission {
-                settled: u64::MAX,
-                ..CheckedEmission::default()
-            };
-        }
-        let event: Arc<str> = event.into();
-        seen.emitted.insert(Arc::clone(&event));
-        let warning = self.check_emission(&event, table);
-        CheckedEmission {
-            warning: warning.filter(|_| seen.warned.insert(event)),
-            ..CheckedEmission::default()
-        }
+        let warning = self.check(event)?;
+        lock(&self.warned)
+            .insert(Arc::clone(event))
+            .then_some(warning)
     }
 
     /// Returns the warnings that apply, by the names of their events.
     pub(super) fn warnings(&self, table: &EventTable) -> Vec<EventNameWarning> {
-        let seen = lock(&self.seen);
-        let hooks = table
-            .events()
-            .filter_map(|event| self.check_hook(event, &seen));
-        let emitted = seen.emitted.iter();
-        let emissions = emitted.filter_map(|event| self.check_emission(event, table));
-        let mut warnings: Vec<_> = hooks.chain(emissions).collect();
-        if self.declared.is_empty() {
-            // Two names may be similar to each other: the log has a warning for the second.
-            let is_logged = |event: &Arc<str>| seen.warned.contains(event);
-            warnings.retain(|warning| {
-                let is_of_other = warning.similar.as_ref().is_some_and(is_logged);
-                is_logged(&warning.event) || !is_of_other
-            });
-        }
+        let with_hooks = table.events().filter_map(|event| self.check(event));
+        let mut warnings: Vec<_> = with_hooks.collect();
         warnings.sort_unstable_by(|a, b| a.event.cmp(&b.event));
         warnings
     }
 
     /// Checks the name of an event that has hooks.
-    fn check_hook(&self, event: &Arc<str>, seen: &SeenNames) -> Option<EventNameWarning> {
+    fn check(&self, event: &Arc<str>) -> Option<EventNameWarning> {
         if self.is_declared(event) {
             return None;
         }
@@ -269,11 +172,8 @@ impl EventNames {
         if let Some(problem) = shape {
             return Some(warning(problem, None));
         }
-        if self.declared.is_empty() && seen.emitted.contains(event) {
-            return None;
-        }
-        let emitted = seen.emitted.iter().map(|name| &**name);
-        let similar = similar(event, self.declared_names().chain(emitted));
+        let declared = self.declared.iter().map(|name| &**name);
+        let similar = similar(event, self.standard.iter().copied().chain(declared));
         match (self.declared.is_empty(), similar) {
             (true, None) => None,
             (true, similar) => Some(warning(EventNameProblem::Unknown, similar)),
@@ -281,33 +181,8 @@ impl EventNames {
         }
     }
 
-    /// Checks the name of an event that was emitted without hooks.
-    fn check_emission(&self, event: &Arc<str>, table: &EventTable) -> Option<EventNameWarning> {
-        if self.is_declared(event) || self.registered.contains(event) {
-            return None;
-        }
-        let with_hooks = table.events().take(MAX_NAMES).map(|name| &**name);
-        let (problem, similar) = if self.declared.is_empty() {
-            (EventNameProblem::NoHooks, Some(similar(event, with_hooks)?))
-        } else {
-            let known = self.declared_names().chain(with_hooks);
-            (EventNameProblem::Undeclared, similar(event, known))
-        };
-        Some(EventNameWarning {
-            event: Arc::clone(event),
-            problem,
-            similar,
-        })
-    }
-
     fn is_declared(&self, event: &str) -> bool {
         self.standard.contains(&event) || self.declared.contains(event)
-    }
-
-    /// Returns the names of the standard events and the declared events.
-    fn declared_names(&self) -> impl Iterator<Item = &str> {
-        let declared = self.declared.iter().map(|name| &**name);
-        self.standard.iter().copied().chain(declared)
     }
 }
 

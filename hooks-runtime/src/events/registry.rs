@@ -518,9 +518,9 @@ impl HookRegistry {
     /// Registrations of the registry do not unregister the hooks of the copy. Failures in the copy
     /// count for the registry, too: [`disable_after`](crate::RegisterOptions::disable_after)
     /// disables a shared hook in both. Events that a copy [declares](Self::declare_events) are
-    /// declared in the copy only. The [names](Self::event_name_warnings) that the copy emits count for
-    /// the registry, too, and a warning about a name is logged once for both. The time to copy depends
-    /// on the number of events with hooks, and hardly on the number of hooks.
+    /// declared in the copy only. A warning about a [name](Self::event_name_warnings) is logged once
+    /// for both. The time to copy depends on the number of events with hooks, and hardly on the number
+    /// of hooks.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};

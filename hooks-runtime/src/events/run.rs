@@ -45,9 +45,6 @@ pub(super) async fn emit_to(
         table.stamped(map)
     };
     let Some((name, hooks)) = table.hooks(event) else {
-        if table.is_watched(event) {
-            registry.check_emission(event, &table);
-        }
         return Ok(Emission::of(table.completed(map)));
     };
     let fields = Fields::new(map, table.defaults());
@@ -73,9 +70,6 @@ pub(super) async fn emit_with(
         check_data(schema, &map, table.defaults())?;
     }
     let Some((name, hooks)) = table.find_hooks(event) else {
-        if table.is_watched(event) {
-            registry.check_emission(event, table);
-        }
         let mut emission = Emission::of(table.completed(map));
         if options.report {
             emission.rare_fields.get_or_default().report = Some(Report::default());
@@ -403,9 +397,6 @@ pub(super) async fn collect(
         check_data(schema, &map, table.defaults())?;
     }
     let Some((name, hooks)) = table.find_hooks(event) else {
-        if table.is_watched(event) {
-            registry.check_emission(event, &table);
-        }
         return Ok(Collected::default());
     };
     let fields = Fields::new(map, table.defaults());

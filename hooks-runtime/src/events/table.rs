@@ -35,8 +35,6 @@ pub(super) struct EventTable {
     is_plain: bool,
     /// `None` if no event has a schema.
     schemas: Option<Arc<Schemas>>,
-    /// Filter bits of the names that emissions without hooks still check.
-    watched: u64,
 }
 
 type Schemas = HashMap<Arc<str>, Arc<DeclaredSchema>>;
@@ -223,12 +221,7 @@ pub(super) struct TableWriter {
     /// The number of events whose hooks have extras.
     with_extras: usize,
     schemas: Option<Arc<Schemas>>,
-    watched: u64,
 }
-
-/// The filter bits that a new registry watches. Loom checks the filter, which a watched bit would
-/// bypass.
-const WATCHED: u64 = if cfg!(hooks_loom) { 0 } else { u64::MAX };
 
 /// The number of events of each filter bit.
 #[derive(Clone)]
@@ -281,12 +274,6 @@ impl EventTable {
         let mut schemas: Vec<_> = schemas.map(|found| Arc::clone(&found.schema)).collect();
         schemas.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         schemas
-    }
-
-    /// Returns `true` if an emission of this event that found no hooks is to be checked.
-    #[inline]
-    pub(super) fn is_watched(&self, event: &str) -> bool {
-        self.watched & filter_bit(event) != 0
     }
 
     /// Returns the names of the events that have hooks.
@@ -392,7 +379,6 @@ impl TableWriter {
             stamps: false,
             with_extras: 0,
             schemas: None,
-            watched: WATCHED,
         }
     }
 
@@ -546,11 +532,6 @@ impl TableWriter {
         schemas.insert(event, Arc::new(DeclaredSchema::new(schema)));
     }
 
-    /// Sets that names with these filter bits need no more checks.
-    pub(super) fn settle(&mut self, bits: u64) {
-        self.watched &= !bits;
-    }
-
     pub(super) fn set_stamps(&mut self, stamps: bool) {
         self.stamps = stamps;
     }
@@ -579,11 +560,10 @@ impl Writer for TableWriter {
             has_extras,
             is_plain: !has_extras && !self.stamps,
             schemas: self.schemas.clone(),
-            watched: self.watched,
         }
     }
 
-    /// Returns the filter bits of the events that have hooks or a schema or are watched: all bits
+    /// Returns the filter bits of the events that have hooks or a schema: all bits
     /// if defaults or time stamps apply to every event.
     fn filter_bits(&self) -> u64 {
         if self.stamps || self.defaults.is_some() {
@@ -591,7 +571,7 @@ impl Writer for TableWriter {
         }
         let schemas = self.schemas.iter().flat_map(|schemas| schemas.keys());
         let schemas = schemas.fold(0, |bits, event| bits | filter_bit(event));
-        self.filter.bits | self.watched | schemas
+        self.filter.bits | schemas
     }
 }
 

@@ -86,7 +86,16 @@ impl<W: Writer> CowCell<W> {
     /// The published snapshot holds everything that the change removes, and is dropped after the
     /// lock is released: a hook's destructor may register and unregister.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut W) -> R) -> R {
-        self.publish(self.lock(), change)
+        let mut writer = self.lock();
+        let output = change(&mut writer);
+        let bits = writer.filter_bits();
+        // Before and after: the bits are set as long as a reader can find their names.
+        self.filter_bits.fetch_or(bits, Ordering::Release);
+        let old = pointer::swap(&self.current, writer.snapshot());
+        self.filter_bits.store(bits, Ordering::Release);
+        drop(writer);
+        drop_catching_panic(old);
+        output
     }
 
     /// Returns a cell with a clone of the writers' copy.
@@ -103,24 +112,6 @@ impl<W: Writer> CowCell<W> {
         return self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(hooks_loom)]
         return self.writer.lock().expect("no change panics here");
-    }
-
-    /// Like [`update`](Self::update), but does nothing if another thread holds the lock.
-    pub(crate) fn try_update<R>(&self, change: impl FnOnce(&mut W) -> R) -> Option<R> {
-        let writer = self.writer.try_lock().ok()?;
-        Some(self.publish(writer, change))
-    }
-
-    fn publish<R>(&self, mut writer: MutexGuard<'_, W>, change: impl FnOnce(&mut W) -> R) -> R {
-        let output = change(&mut writer);
-        let bits = writer.filter_bits();
-        // Before and after: the bits are set as long as a reader can find their names.
-        self.filter_bits.fetch_or(bits, Ordering::Release);
-        let old = pointer::swap(&self.current, writer.snapshot());
-        self.filter_bits.store(bits, Ordering::Release);
-        drop(writer);
-        drop_catching_panic(old);
-        output
     }
 }
 
