@@ -458,7 +458,10 @@ impl EntryMeta {
     ///
     /// # Errors
     /// If the entry has a timeout and there is no timer.
-    pub(crate) fn admit(&self, timer: Option<&Arc<dyn Timer>>) -> Result<(), RegistrationError> {
+    pub(crate) fn check_timer(
+        &self,
+        timer: Option<&Arc<dyn Timer>>,
+    ) -> Result<(), RegistrationError> {
         if self.timeout.is_some() && timer.is_none() {
             return Err(RegistrationError::invalid_option(format!(
                 "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
@@ -474,7 +477,7 @@ impl EntryMeta {
     }
 
     /// Checks that a slot that propagates every failure supports the options.
-    pub(crate) fn admit_unguarded(&self, slot: &str) -> Result<(), RegistrationError> {
+    pub(crate) fn check_unguarded(&self, slot: &str) -> Result<(), RegistrationError> {
         let keeps_failures = |policy| policy != FailurePolicy::Propagate;
         let (what, remedy) = if self.timeout.is_some() {
             (
@@ -496,7 +499,7 @@ impl EntryMeta {
     }
 
     /// Checks that a slot of one hook supports the options.
-    pub(crate) fn admit_single(&self, slot: &str) -> Result<(), RegistrationError> {
+    pub(crate) fn check_single(&self, slot: &str) -> Result<(), RegistrationError> {
         match self.constraints.first() {
             None => Ok(()),
             Some(constraint) => Err(RegistrationError::invalid_option(format!(

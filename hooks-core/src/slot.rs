@@ -131,7 +131,7 @@ impl<H: ?Sized> Slot<H> {
     /// [`Entry::after`] names a key that is not registered, and that the replaced entry does not name
     /// either, or if the order would be a cycle.
     pub fn try_insert(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        if let Err(error) = self.state.admit(entry.meta()) {
+        if let Err(error) = self.state.check_timer(entry.meta()) {
             return Err(Refused::new(error, entry));
         }
         self.register(entry)
@@ -164,7 +164,7 @@ impl<H: ?Sized> Slot<H> {
         let mut error = None;
         for entry in entries {
             if error.is_none() {
-                error = self.state.admit(entry.meta()).err();
+                error = self.state.check_timer(entry.meta()).err();
             }
             let (hook, meta) = entry.into_parts();
             hooks.push(hook);
@@ -222,7 +222,7 @@ impl<H: ?Sized> Slot<H> {
         }
         for (hook, meta) in hooks.into_iter().zip(metas) {
             let registered = self.register(Entry::from_parts(hook, meta));
-            registered.expect("an admitted entry without `before` and `after` is not refused");
+            registered.expect("a checked entry without `before` and `after` is not refused");
         }
         Ok(())
     }
@@ -294,8 +294,8 @@ impl<H: ?Sized> Slot<H> {
         &mut self,
         entry: Entry<Arc<H>>,
     ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        let admitted = self.state.admit(entry.meta());
-        let checked = admitted.and_then(|()| order::check_keys(entry.meta(), None, |_| false));
+        let checked = self.state.check_timer(entry.meta());
+        let checked = checked.and_then(|()| order::check_keys(entry.meta(), None, |_| false));
         if let Err(error) = checked {
             return Err(Refused::new(error, entry));
         }
@@ -364,11 +364,11 @@ impl<H: ?Sized> Slot<H> {
         let Some(List::Conditional(leaves)) = &self.lists.running else {
             return None;
         };
-        let mut admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
+        let mut checked = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
         // Leaf by leaf: `event_filter/4` −85 instructions beside a flattened iterator.
         let mut nodes = Vec::with_capacity(self.enabled_len());
         for leaf in leaves.iter() {
-            nodes.extend(leaf.iter().filter(&mut admitted));
+            nodes.extend(leaf.iter().filter(&mut checked));
         }
         Some(nodes)
     }

@@ -1,8 +1,8 @@
 //! Expands `#[impl_hook(Slot)]`: a hook of one function.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Path, PathSegment, ReturnType, Safety, Signature, Token, Type};
+use syn::{FnArg, Ident, Path, ReturnType, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
@@ -10,7 +10,6 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names::{self, camel};
 use crate::params::{self, Passing};
-use crate::seen;
 use crate::spans;
 use crate::syntax::Function;
 
@@ -142,7 +141,7 @@ fn validate<'a>(
         return None;
     }
     let (inputs, slot) = (&function.sig.inputs, slot?);
-    let end = may_lack_output(&slot, function).then(|| sig.paren_token.span.close());
+    let end = may_lack_output(function).then(|| sig.paren_token.span.close());
     if let Some(end) = end {
         sig.output = omitted_output(&slot, end);
     }
@@ -158,10 +157,8 @@ fn validate<'a>(
 
 /// Returns `true` if the function has no return type, and its body ends in a value that may be the
 /// output of the slot.
-fn may_lack_output(slot: &Path, function: &Function) -> bool {
-    matches!(function.sig.output, ReturnType::Default)
-        && !may_be_set(slot)
-        && body::ends_in_value(&function.body)
+fn may_lack_output(function: &Function) -> bool {
+    matches!(function.sig.output, ReturnType::Default) && body::ends_in_value(&function.body)
 }
 
 /// Returns `-> <<dyn Check as SlotDef>::Out as OmittedOutput>::Type`, which is `()` if the output of
@@ -215,7 +212,7 @@ fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
 // struct NoKeys;
 // impl Check for NoKeys {
 //     async fn call(&self, prompt: String) -> bool { no_keys(&prompt).await }
-//     fn __hooks_direct() -> … { … no_keys with the borrowed prompt … }
+//     fn __hooks_start(…) -> … { … no_keys with the borrowed prompt … }
 // }
 fn expand(hook: &Hook<'_>) -> TokenStream {
     let private = &krate::private();
@@ -240,27 +237,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
-    // In a guard the hook implements the trait by its own name, which the guard imports.
-    let lacks_last = probably_lacks_last(hook);
-    let is_guarded = is_plain(slot) && (lacks_last || may_be_set(slot));
-    let local = slot.segments.last().filter(|_| is_guarded);
-    let local = local.map(|local| &local.ident);
-    let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
     let call = call(hook, private);
-    let direct = direct(hook, implemented, private, ready);
-    let implementation = quote! {
-        #(#cfgs)*
-        #(#lints)*
-        #[allow(refining_impl_trait)]
-        impl #implemented for #name {
-            #call
-            #direct
-        }
-    };
-    let implementation = match local {
-        Some(local) => guarded(hook, local, lacks_last, &cfgs, private, &implementation),
-        None => implementation,
-    };
+    let start = start(hook, private, ready);
     // An omitted return type names the slot's trait, which may be less visible than the function.
     let private_slot = hook.omitted_at.map(|_| quote!(, private_interfaces));
     quote! {
@@ -276,106 +254,14 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         #[allow(dead_code)]
         #vis #item
 
-        #implementation
+        #(#cfgs)*
+        #(#lints)*
+        #[allow(refining_impl_trait)]
+        impl #slot for #name {
+            #call
+            #start
+        }
     }
-}
-
-/// Returns `true` if the path can be imported.
-fn is_plain(slot: &Path) -> bool {
-    let is_plain = |segment: &PathSegment| segment.arguments.is_empty();
-    slot.segments.iter().all(is_plain)
-}
-
-/// Returns `true` if the path seems to name the trait of a set. A slot's trait has the name of a
-/// method, so this need not be exact: it only selects the form of the expansion.
-fn may_be_set(slot: &Path) -> bool {
-    let last = slot.segments.last();
-    last.is_some_and(|last| last.ident.to_string().ends_with("Hooks") || seen::is_set(&last.ident))
-}
-
-/// Returns `true` if a slot of this name passes `last`, which the function seems to lack.
-fn probably_lacks_last(hook: &Hook<'_>) -> bool {
-    let slot = hook.slot.segments.last();
-    params::may_lack_last(&hook.sig)
-        && slot.is_some_and(|slot| seen::slot_passes_last(&slot.ident, hook.params.len()))
-}
-
-// Input:
-// #[impl_hook(Check)]
-//
-// Output:
-// const _: () = {
-//     use write_hook as __hooks_slot;
-//     {
-//         use Check as __hooks_slot;
-//         { __hooks_slot! { { compile_error! } { impl Check for … } 1 { compile_error! } } }
-//     }
-// };
-/// Returns the implementation, or an error if the path names a set's trait, or if the function
-/// lacks `last` and the slot passes it. The compiler decides: the inner `use` imports the macro that
-/// `#[hooks]` gives the name of a set's trait, and of the trait of a slot that passes `last`; the
-/// trait of another slot has none, and the macro of the outer `use` is called.
-fn guarded(
-    hook: &Hook<'_>,
-    local: &Ident,
-    lacks_last: bool,
-    cfgs: &[&Attribute],
-    private: &TokenStream,
-    implementation: &TokenStream,
-) -> TokenStream {
-    let Hook { slot, name, .. } = hook;
-    let error = syn::Error::new_spanned(
-        slot,
-        format!(
-            "`{local}` is the trait of a hook set; name the trait of a slot, as in `#[impl_hook(Validate)]`, or write `#[impl_hooks({local}Set)]` on an `impl` block"
-        ),
-    );
-    let error = error.to_compile_error();
-    // If there is no such trait, the compiler reports equal imports once.
-    let local = spans::generated(local);
-    let chosen = Ident::new("__hooks_slot", local.span());
-    // Registrable in every slot, so that its uses cause no further errors.
-    let registrable = quote! {
-        impl<__S: #private::SlotDef + ?#private::Sized, __P, __O>
-            #private::IntoHook<__S, (), __P, __O> for #name
-        {
-            fn __hooks_into_entry<'__h>(
-                self,
-            ) -> #private::Entry<#private::Arc<dyn #private::DynHook<__S> + '__h>>
-            where
-                Self: '__h,
-                __S: '__h,
-            {
-                ::core::unreachable!()
-            }
-        }
-    };
-    let refused = |error| {
-        quote! {
-            #error
-            #[allow(dead_code)]
-            fn __hooks_named<__T: #slot>() {}
-            #registrable
-        }
-    };
-    let missing = lacks_last.then(|| {
-        let count = Literal::usize_unsuffixed(hook.params.len());
-        let refused = refused(params::missing_last(&hook.sig).to_compile_error());
-        quote!(#count { #refused })
-    });
-    let refused = refused(error);
-    let items = quote! {
-        #chosen! {
-            { #refused }
-            {
-                #[allow(unused_imports)]
-                use #slot as #local;
-                #implementation
-            }
-            #missing
-        }
-    };
-    seen::by_name(slot, &chosen, &quote!(#private::write_hook), cfgs, &items)
 }
 
 /// Returns the hook as if it were written by hand: the compiler compares it with the slot, and
@@ -421,10 +307,10 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the method `__hooks_direct`, which provides the function that starts the hook with the
-/// slot's own arguments, if the user's function takes them unchanged.
-fn direct(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
-    let function = &hook.function.sig.ident;
+/// Returns the method `__hooks_start`, which starts the function with the slot's own arguments if it
+/// takes them unchanged.
+fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
+    let (slot, function) = (&hook.slot, &hook.function.sig.ident);
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
     let check = spans::call_by_way_of(
@@ -437,24 +323,17 @@ fn direct(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> T
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
-        fn __hooks_direct() -> #private::Option<#private::DirectStart<dyn #slot>> {
+        #[inline]
+        fn __hooks_start<'b, 'a: 'b>(
+            &'b self,
+            args: <dyn #slot as #private::SlotDef>::Args<'a>,
+            last: <dyn #slot as #private::SlotDef>::Last,
+        ) -> #private::Started<'b, 'a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
-            fn start<'a>(
-                args: <dyn #slot as #private::SlotDef>::Args<'a>,
-                last: <dyn #slot as #private::SlotDef>::Last,
-                _: #private::PhantomData<&'a ()>,
-            ) -> #private::HookFuture<'a, <dyn #slot as #private::SlotDef>::Out> {
-                let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-                (&&&function).__hooks_start(args, last)
-            }
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
             #check;
-            if (&&&function).__hooks_is_direct() {
-                #private::Some(#private::DirectStart::<dyn #slot>::new(start))
-            } else {
-                #private::None
-            }
+            (&&&function).__hooks_start(args, last)
         }
     }
 }

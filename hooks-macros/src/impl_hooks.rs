@@ -1,6 +1,6 @@
 //! Expands `#[impl_hooks(Set)]`: registers the methods of one `impl` block together.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -12,7 +12,6 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names;
 use crate::params;
-use crate::seen;
 use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
@@ -275,22 +274,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let params = &generics.params;
     let (impl_generics, ..) = generics.split_for_impl();
 
-    let is_guarded = is_guarded(group);
-    // The macro of the set, in the guard.
-    let chosen = Ident::new("__hooks_of_set", Span::call_site());
-    let bodies = methods.iter().map(|method| {
-        let body = hook_body(method, block);
-        if !is_guarded || !probably_lacks_last(set, method) {
-            return body;
-        }
-        let error = params::missing_last(&method.sig).to_compile_error();
-        let count = Literal::usize_unsuffixed(param_count(method));
-        let (cfgs, name) = (attrs::cfgs(&method.attrs), name(method));
-        quote! {
-            #(#cfgs)*
-            #chosen! { #name #count { #error } { #body } }
-        }
-    });
+    let bodies = methods.iter().map(|method| hook_body(method, block));
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let cfgs = attrs::cfgs(attrs);
     let own_set = own_set(set, hook_trait, private);
@@ -304,11 +288,6 @@ fn expand(group: &Group<'_>) -> TokenStream {
         }
     });
     let checks = checks(methods, private);
-    let checks = if is_guarded {
-        quote!(#chosen! { foreign { #checks } })
-    } else {
-        checks
-    };
     let mut implementation = quote! {
         #(#attrs)*
         #[allow(refining_impl_trait)]
@@ -331,8 +310,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
             }
         }
     });
-    let cfgs: Vec<_> = cfgs.collect();
-    let items = quote! {
+    quote! {
         #implementation
 
         #helpers
@@ -359,11 +337,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
                 #(#registrations)*
             }
         }
-    };
-    if !is_guarded {
-        return items;
     }
-    seen::by_name(set, &chosen, &quote!(#private::keep_method), &cfgs, &items)
 }
 
 /// Returns the set if it belongs to the hook trait; another set is refused, at its name.
@@ -400,35 +374,13 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns `true` if the compiler shall look for the set's macro: a method probably lacks `last`, and
-/// the set has the name that belongs to the trait. Under another name the set may not exist, and the
-/// compiler would report an import instead of a type.
-fn is_guarded(group: &Group<'_>) -> bool {
-    let named = |path: &Path| path.to_token_stream().to_string();
-    let belongs = likely_set(group.hook_trait).is_some_and(|set| named(&set) == named(&group.set));
-    let mut methods = group.methods.iter();
-    belongs && methods.any(|method| probably_lacks_last(&group.set, method))
-}
-
-/// Returns `true` if a set of this name passes `last` to the slot of the method, which seems to lack
-/// it.
-fn probably_lacks_last(set: &Path, method: &Method) -> bool {
-    let (set, name) = (set.segments.last(), &method.sig.ident);
-    params::may_lack_last(&method.sig)
-        && set.is_some_and(|set| seen::method_passes_last(&set.ident, name, param_count(method)))
-}
-
-fn param_count(method: &Method) -> usize {
-    params::typed(&method.sig.inputs).count()
-}
-
 /// Returns checks by type for methods that may lack `last`. The compiler also reports their number
-/// of parameters, so they are the second choice: for a set of another crate.
+/// of parameters.
 fn checks(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let may_lack_last = |method: &&&Method| params::may_lack_last(&method.sig);
     let mut checks = methods.iter().filter(may_lack_last).map(|method| {
         let (cfgs, slot) = (attrs::cfgs(&method.attrs), registrations(method));
-        let count = param_count(method);
+        let count = params::typed(&method.sig.inputs).count();
         let check = spans::call_by_way_of(
             &quote_spanned!(method.sig.fn_token.span=> _),
             &quote!(#private::direct::NotPassed),

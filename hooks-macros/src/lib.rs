@@ -30,7 +30,6 @@ mod krate;
 mod names;
 mod options;
 mod params;
-mod seen;
 mod spans;
 mod syntax;
 #[cfg(test)]

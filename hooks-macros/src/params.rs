@@ -9,7 +9,6 @@ use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, Typ
 use crate::attrs;
 use crate::errors::Errors;
 use crate::spans;
-use crate::syntax;
 
 /// Maximum number of parameters of a slot; the core has impls up to this number.
 pub(crate) const MAX_PARAMS: usize = 16;
@@ -230,15 +229,6 @@ pub(crate) fn may_lack_last(sig: &Signature) -> bool {
     let last = typed(&sig.inputs).last();
     let takes_last = last.is_some_and(|last| is_last(last) || is_option(&last.ty));
     !takes_last && matches!(sig.output, ReturnType::Type(..))
-}
-
-/// Returns the error about a hook without `last` whose slot passes it.
-pub(crate) fn missing_last(sig: &Signature) -> syn::Error {
-    let message = format!(
-        "missing parameter for the previous output; add `last: Option<{}>` as the last parameter",
-        syntax::text(output(sig).to_token_stream())
-    );
-    syn::Error::new(sig.paren_token.span.join(), message)
 }
 
 /// Returns positional names for this many parameters, which cannot clash with the user's names: a

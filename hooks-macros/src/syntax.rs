@@ -250,38 +250,3 @@ impl ToTokens for Method {
         }
     }
 }
-
-/// Returns the text of a type as people write it: the tokens' own text has spaces between all of
-/// them.
-pub(crate) fn text(tokens: TokenStream) -> String {
-    let mut text = String::new();
-    for token in tokens {
-        match token {
-            TokenTree::Ident(name) => {
-                if text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-                    text.push(' ');
-                }
-                text.push_str(&name.to_string());
-            }
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '>' if text.ends_with('-') => text.push_str("> "),
-                '-' => text.push_str(" -"),
-                '+' => text.push_str(" + "),
-                '=' => text.push_str(" = "),
-                c @ (',' | ';') => text.extend([c, ' ']),
-                c => text.push(c),
-            },
-            TokenTree::Literal(literal) => text.push_str(&literal.to_string()),
-            TokenTree::Group(group) => {
-                let inner = self::text(group.stream());
-                match group.delimiter() {
-                    Delimiter::Parenthesis => text.extend(["(", &*inner, ")"]),
-                    Delimiter::Bracket => text.extend(["[", &*inner, "]"]),
-                    Delimiter::Brace => text.extend(["{", &*inner, "}"]),
-                    Delimiter::None => text.push_str(&inner),
-                }
-            }
-        }
-    }
-    text.trim_end().to_owned()
-}

@@ -79,7 +79,7 @@ pub struct AroundRegistry<C: AroundCall + ?Sized + 'static> {
 }
 
 /// Around hooks in execution order.
-pub type AroundSlot<C> = Slot<dyn DynAround<C>>;
+pub type AroundHooks<C> = Slot<dyn DynAround<C>>;
 
 impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// Creates a registry without hooks.
@@ -150,7 +150,7 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     }
 
     /// Returns the hooks of one call, for [`Next::new`](hooks_core::Next::new). Takes constant time.
-    pub fn snapshot(&self) -> AroundSlot<C> {
+    pub fn snapshot(&self) -> AroundHooks<C> {
         Slot::clone(&self.hooks.load())
     }
 }

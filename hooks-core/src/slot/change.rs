@@ -128,8 +128,8 @@ impl State {
     }
 
     /// Checks that the slot supports the options of an entry.
-    pub(super) fn admit(&self, meta: &EntryMeta) -> Result<(), RegistrationError> {
-        meta.admit(self.timer.as_ref())
+    pub(super) fn check_timer(&self, meta: &EntryMeta) -> Result<(), RegistrationError> {
+        meta.check_timer(self.timer.as_ref())
     }
 
     /// Forgets all entries.

@@ -198,7 +198,7 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
         &mut self,
         entry: AroundEntry<'h, C>,
     ) -> Result<EntryId, Refused<AroundEntry<'h, C>>> {
-        match entry.meta().admit_unguarded(self.name) {
+        match entry.meta().check_unguarded(self.name) {
             Ok(()) => self.slot.try_insert(entry),
             Err(error) => Err(Refused::new(error, entry)),
         }

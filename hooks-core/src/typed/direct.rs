@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef};
+use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef, Started};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]
@@ -33,12 +33,9 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out>;
-
-    /// Returns `true`.
-    fn __hooks_is_direct(&self) -> bool {
-        true
-    }
+    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
+    where
+        'a: 'b;
 
     /// Returns the type of no `last`: the function takes it.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -49,12 +46,9 @@ pub trait WithLast<'a, S: SlotDef + ?Sized> {
 /// The function takes the slot's arguments.
 pub trait Plain<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out>;
-
-    /// Returns `true`.
-    fn __hooks_is_direct(&self) -> bool {
-        true
-    }
+    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
+    where
+        'a: 'b;
 
     /// Returns the type of the `last` that the function does not take.
     fn __hooks_left_out(&self) -> PhantomData<S::Last> {
@@ -64,14 +58,13 @@ pub trait Plain<'a, S: SlotDef + ?Sized> {
 
 /// The function takes something else.
 pub trait Owned<'a, S: SlotDef + ?Sized> {
-    /// Is not called, because the function is not direct.
-    fn __hooks_start(&self, _: S::Args<'a>, _: S::Last) -> HookFuture<'a, S::Out> {
-        unreachable!("the function is started by the hook's `call`")
-    }
-
-    /// Returns `false`.
-    fn __hooks_is_direct(&self) -> bool {
-        false
+    /// Returns the arguments, because the function is called by the hook's `call`.
+    #[inline]
+    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
+    where
+        'a: 'b,
+    {
+        Err((args, last))
     }
 
     /// Returns the type of no `last`: the compiler reports the function otherwise.
@@ -87,8 +80,14 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out> {
-        HookFuture::__new(READY, self.function.call_last(args, last))
+    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
+    where
+        'a: 'b,
+    {
+        Ok(HookFuture::__new(
+            READY,
+            self.function.call_last(args, last),
+        ))
     }
 }
 
@@ -99,8 +98,11 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> HookFuture<'a, S::Out> {
-        HookFuture::__new(READY, self.function.call_plain(args))
+    fn __hooks_start<'b>(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S>
+    where
+        'a: 'b,
+    {
+        Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
 

@@ -190,11 +190,11 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
 
     /// Inserts an entry; in a singleton, it replaces all others.
     fn try_insert(&mut self, entry: DynEntry<'h, S>) -> Result<EntryId, Refused<DynEntry<'h, S>>> {
-        let mut admitted = entry.meta().admit_unguarded(S::NAME);
+        let mut checked = entry.meta().check_unguarded(S::NAME);
         if self.is_single {
-            admitted = admitted.and_then(|()| entry.meta().admit_single(S::NAME));
+            checked = checked.and_then(|()| entry.meta().check_single(S::NAME));
         }
-        if let Err(error) = admitted {
+        if let Err(error) = checked {
             return Err(Refused::new(error, entry));
         }
         if !self.is_single {

@@ -8,7 +8,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 
 use crate::bounds::{HookObject, MaybeSend, SlotOutput};
 use crate::future::{Either, Lazy, Never};
@@ -33,6 +32,10 @@ impl OmittedOutput for () {
 
 /// The definition of a slot: its arguments, its output and its default. `#[hooks]` implements it
 /// for `dyn SlotTrait`, the type by which a slot is named.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no slot; name the trait of a slot, as in `#[impl_hook(Validate)]`, and not that of the set",
+    label = "not a slot"
+)]
 pub trait SlotDef {
     /// The arguments as a tuple, references borrowed for `'a`.
     type Args<'a>: MaybeSend + PassArgs<Self::Passing> + IntoOwned<Self::Owned<'a>, Self::Last>;
@@ -168,60 +171,18 @@ pub fn default<'a, S: SlotDef + ?Sized>(
 /// A slot whose hooks may be of type `H`, which implements the slot trait. `#[hooks]` implements it
 /// for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
-    /// Calls the hook's `call`.
-    fn call<'b, 'a: 'b>(
-        hook: &'b H,
-        args: Self::Args<'a>,
-        last: Self::Last,
-    ) -> HookFuture<'b, Self::Out>;
-
-    /// Returns the function that starts the hook without its `call`, if there is one.
-    const DIRECT: fn() -> Option<DirectStart<Self>>;
-
-    /// Starts the hook.
-    #[inline]
+    /// Starts the hook: its function, or its `call`.
     fn start<'b, 'a: 'b>(
         hook: &'b H,
         args: Self::Args<'a>,
         last: Self::Last,
-    ) -> HookFuture<'b, Self::Out> {
-        match (Self::DIRECT)() {
-            Some(direct) => direct.start(args, last),
-            None => Self::call(hook, args, last),
-        }
-    }
+    ) -> HookFuture<'b, Self::Out>;
 }
 
-/// The function that starts a hook of the slot `S` with the slot's own arguments. `#[impl_hook]`
-/// provides it.
-pub struct DirectStart<S: SlotDef + ?Sized>(StartFn<S>);
-
-/// The last parameter is there for its type: the compiler does not infer `'a` from `Args`.
-type StartFn<S> = for<'a> fn(
-    <S as SlotDef>::Args<'a>,
-    <S as SlotDef>::Last,
-    PhantomData<&'a ()>,
-) -> HookFuture<'a, <S as SlotDef>::Out>;
-
-impl<S: SlotDef + ?Sized> DirectStart<S> {
-    /// Wraps the function.
-    #[inline]
-    pub fn new(start: StartFn<S>) -> Self {
-        DirectStart(start)
-    }
-
-    /// Starts the hook.
-    #[inline]
-    pub fn start<'a>(self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out> {
-        (self.0)(args, last, PhantomData)
-    }
-}
-
-impl<S: SlotDef + ?Sized> fmt::Debug for DirectStart<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DirectStart").finish_non_exhaustive()
-    }
-}
+/// What a hook of the slot `S` returns if it is started with the slot's own arguments: its future, or
+/// the arguments if it takes owned ones.
+pub type Started<'b, 'a, S> =
+    Result<HookFuture<'b, <S as SlotDef>::Out>, (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last)>;
 
 /// The owned arguments of the slot `S`.
 pub struct OwnedArgs<'a, S: SlotDef + ?Sized>(pub S::Owned<'a>);

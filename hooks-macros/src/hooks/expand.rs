@@ -1,16 +1,15 @@
 //! Expands the model into the trait and its set.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Lifetime;
 use syn::ext::IdentExt;
-use syn::{Attribute, Lifetime, Visibility};
 
 use super::model::{Nested, Set, Slot};
 use super::slot::SlotExpansion;
 use crate::attrs;
 use crate::krate;
 use crate::names::SlotNames;
-use crate::seen;
 use crate::spans::{self, SharedTokens};
 
 // Input:
@@ -94,29 +93,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
     );
 
-    // Not at the trait's name, at which an editor would show it.
-    let mut macro_name = trait_name.clone();
-    macro_name.set_span(place);
-    seen::record_set(name);
-    // A name that several items have is not looked for. In one module, a second macro of this name
-    // would be one more error.
-    let first_of_name: Vec<_> = slots.iter().filter(|slot| slot.record()).collect();
-    let set_macro = set_macro(set, &slots, &cfgs, place);
-    let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = first_of_name
-        .into_iter()
-        .filter(|slot| slot.passes_last())
-        .partition(|slot| slot.is_optional());
-    let last_of_all = last_of_all.into_iter().map(SlotExpansion::last_macro);
-    let last_of_some = last_of_some.into_iter().map(|slot| {
-        let (cfgs, last) = (slot.cfgs(), slot.last_macro());
-        quote_spanned! {place=>
-            #cfgs
-            #[doc(hidden)]
-            #[allow(unused_imports)]
-            #vis use #private::#last;
-        }
-    });
-
     let is_documented = attrs::given(attrs, &["doc"]).next().is_some();
     let blank = is_documented.then(|| quote!(#[doc = ""]));
 
@@ -129,19 +105,13 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#trait_methods)*
 
             #[doc(hidden)]
-            fn __hooks_set<#h>() -> #private::PhantomData<#set_name<#h>> {
+            fn __hooks_set<#h>() -> #private::PhantomData<#set_name<#h>>
+            where
+                Self: ::core::marker::Sized,
+            {
                 #private::PhantomData
             }
         }
-
-        // `#[impl_hook(…)]` finds these macros by the names of the traits: it refuses the set's
-        // trait, and a function without `last` for a slot that passes it.
-        #(#cfgs)*
-        #[doc(hidden)]
-        #[allow(unused_imports)]
-        #vis use #private::{refuse_set as #macro_name, #(#last_of_all,)*};
-        #(#last_of_some)*
-        #set_macro
 
         #(#cfgs)*
         #[doc = #set_doc]
@@ -299,47 +269,4 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#impls)*
         };
     }
-}
-
-/// Returns the macro with the set's name, by which `#[impl_hooks]` refuses a method without `last`
-/// whose slot passes it. It selects the first part, the error, or the second part, the method.
-fn set_macro(
-    set: &Set,
-    slots: &[SlotExpansion<'_>],
-    cfgs: &[&Attribute],
-    place: Span,
-) -> Option<TokenStream> {
-    // Of several slots with one name, each under another `cfg`, the macro cannot tell which exists.
-    let is_only = |slot: &&SlotExpansion<'_>| {
-        let same = slots.iter().filter(|other| other.field() == slot.field());
-        same.count() == 1
-    };
-    let passing_last = slots.iter().filter(|slot| slot.passes_last());
-    let (names, counts): (Vec<_>, Vec<_>) = passing_last
-        .filter(is_only)
-        .map(SlotExpansion::name_and_count)
-        .unzip();
-    if names.is_empty() {
-        return None;
-    }
-    // A macro without `#[macro_export]` is visible in its crate only.
-    let vis = match &set.vis {
-        Visibility::Public(_) => quote!(pub(crate)),
-        vis => quote!(#vis),
-    };
-    let name = format_ident!("{}", set.set, span = place);
-    let local = format_ident!("__hooks_of_{name}");
-    Some(quote_spanned! {place=>
-        #(#cfgs)*
-        #[allow(unused_macros, unused_macro_rules)]
-        macro_rules! #local {
-            (#($(#names #counts)?)* { $($error:tt)* } $method:tt) => { $($error)* };
-            ($name:literal $count:literal $error:tt { $($method:tt)* }) => { $($method)* };
-            (foreign $check:tt) => {};
-        }
-        #(#cfgs)*
-        #[doc(hidden)]
-        #[allow(unused_imports)]
-        #vis use #local as #name;
-    })
 }

@@ -6,7 +6,7 @@ mod dispatch;
 mod methods;
 mod traits;
 
-use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, Token, Type};
@@ -16,7 +16,6 @@ use crate::attrs;
 use crate::body;
 use crate::names;
 use crate::params;
-use crate::seen::{self, Seen};
 use crate::spans::{self, SharedTokens};
 
 /// One slot, with the tokens that several of its items need.
@@ -114,43 +113,6 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn cfgs(&self) -> TokenStream {
         let cfgs = &self.cfgs;
         quote!(#(#cfgs)*)
-    }
-
-    /// Returns `true` if hooks of the slot get the previous output.
-    pub(crate) fn passes_last(&self) -> bool {
-        self.slot.passes_last()
-    }
-
-    /// Records the slot for hooks that are expanded later. Returns `true` if no earlier item has the
-    /// name of its trait.
-    pub(crate) fn record(&self) -> bool {
-        let Slot { name, method, .. } = self.slot;
-        let seen = Seen::Slot {
-            passes_last: self.slot.passes_last(),
-            params: self.slot.params.len(),
-        };
-        seen::record_slot(name, &self.set.set, method, seen)
-    }
-
-    /// Returns `true` if the slot has a `cfg`.
-    pub(crate) fn is_optional(&self) -> bool {
-        self.slot.is_optional()
-    }
-
-    /// Returns `last_1 as ValidatePrompt`: the macro for the number of arguments, with the name of
-    /// the slot's trait. An editor would show a macro at the span of the name.
-    pub(crate) fn last_macro(&self) -> TokenStream {
-        let SlotExpansion { slot, place, .. } = self;
-        let mut name = slot.name.clone();
-        name.set_span(*place);
-        let chosen = format_ident!("last_{}", slot.params.len(), span = *place);
-        quote_spanned!(*place=> #chosen as #name)
-    }
-
-    /// Returns the slot's name and its number of arguments.
-    pub(crate) fn name_and_count(&self) -> (String, Literal) {
-        let count = Literal::usize_unsuffixed(self.slot.params.len());
-        (self.text(), count)
     }
 
     pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {

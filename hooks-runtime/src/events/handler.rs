@@ -449,14 +449,12 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
-        if let Some(direct) = Self::__hooks_direct() {
-            let answer = match direct.start((context.event(entry),), ()) {
-                HookFuture::Ready(result) => Some(result),
-                HookFuture::Boxed(_) => None,
-            };
-            if let Some(result) = answer {
-                return HookFuture::Ready(result.apply(Some(context)));
-            }
+        let answer = match self.__hooks_start((context.event(entry),), ()) {
+            Ok(HookFuture::Ready(result)) => Some(result),
+            Ok(HookFuture::Boxed(_)) | Err(_) => None,
+        };
+        if let Some(result) = answer {
+            return HookFuture::Ready(result.apply(Some(context)));
         }
         let owned = context.to_owned_event(entry);
         HookFuture::boxed(async move { self.call(owned.event()).await.apply(None) })

@@ -18,7 +18,7 @@ use super::handler::Handler;
 use super::phase::EventPhase;
 use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
-use crate::around_registry::AroundSlot;
+use crate::around_registry::AroundHooks;
 use crate::registry::cell::Writer;
 use crate::registry::options::{Inserted, insert};
 use crate::timestamp;
@@ -56,7 +56,7 @@ pub(super) struct LaterSlots {
     pub(super) decide: Slot<dyn Handler>,
     pub(super) observe: Slot<dyn Handler>,
     /// Around hooks, which enclose the phases `Transform` and `Decide`.
-    pub(super) around: AroundSlot<EventCall>,
+    pub(super) around: AroundHooks<EventCall>,
 }
 
 impl EventSlots {

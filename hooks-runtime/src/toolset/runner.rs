@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::call::{ToolCall, ToolCallContext, ToolCallOutput, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
-use crate::around_registry::{AroundRegistry, AroundSlot};
+use crate::around_registry::{AroundHooks, AroundRegistry};
 use crate::transform::TransformRegistry;
 
 /// Parts of a [`ToolRunner`] without its hooks.
@@ -335,7 +335,7 @@ impl<T: RunTools<X>, X: Sync> Innermost<ToolCall> for RunnerCall<'_, '_, T, X> {
 /// Performs a call by way of around hooks. Generic over the innermost call, for the reason that
 /// [`transformed`] has.
 async fn enclosed<N: Innermost<ToolCall>>(
-    around: AroundSlot<ToolCall>,
+    around: AroundHooks<ToolCall>,
     call: ToolCall,
     innermost: N,
 ) -> Result<Value, ToolError> {

@@ -149,8 +149,8 @@ impl SlotExpansion<'_> {
             quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
-        let [hook, value, is_ready] =
-            ["hook", "value", "is_ready"].map(|name| Ident::new(name, hidden));
+        let [hook, args, value, is_ready] =
+            ["hook", "args", "value", "is_ready"].map(|name| Ident::new(name, hidden));
         let owned = slot.params.iter().map(|param| param.owned(private));
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
         // `call`, which includes the traits of all slots in the module. The signatures contain the
@@ -159,15 +159,18 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name {
-                fn call<'b, #a: 'b>(
+                fn start<'b, #a: 'b>(
                     #hook: &'b __H,
-                    (#(#idents,)*): #args_type,
+                    #args: #args_type,
                     last: #last_type,
                 ) -> #private::HookFuture<'b, #output> {
-                    #private::pin(#name::call(#hook, #(#owned,)* #last))
+                    match #name::__hooks_start(#hook, #args, last) {
+                        #private::Ok(future) => future,
+                        #private::Err(((#(#idents,)*), last)) => {
+                            #private::pin(#name::call(#hook, #(#owned,)* #last))
+                        }
+                    }
                 }
-                const DIRECT: fn() -> #private::Option<#private::DirectStart<Self>> =
-                    <__H as #name>::__hooks_direct;
             }
 
             #(#cfgs)*

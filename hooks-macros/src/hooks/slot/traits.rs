@@ -18,6 +18,9 @@ impl SlotExpansion<'_> {
             vis,
             hook_params,
             hook_future,
+            args_type,
+            last_type,
+            args_lifetime: a,
             ..
         } = self;
         let (name, set) = (&slot.name, &self.set.set);
@@ -43,11 +46,16 @@ impl SlotExpansion<'_> {
                     Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
-                fn __hooks_direct() -> #private::Option<#private::DirectStart<dyn #name>>
+                #[inline]
+                fn __hooks_start<'b, #a: 'b>(
+                    &'b self,
+                    args: #args_type,
+                    last: #last_type,
+                ) -> #private::Started<'b, #a, dyn #name>
                 where
                     Self: ::core::marker::Sized,
                 {
-                    #private::None
+                    #private::Err((args, last))
                 }
             }
         }
