@@ -169,7 +169,8 @@ pub(crate) enum ParameterOperator {
     Default(DefaultWord),
     /// `:=` and `=`
     Assign(DefaultWord),
-    /// An operator with a quote that ends the expansion at different places in different shells.
+    /// An operator with a quote that ends the expansion at different places in different shells, or in
+    /// which they expand different parts.
     Disputed(ShellWord),
     /// `${#name}`: the length of the value.
     Length(ShellWord),

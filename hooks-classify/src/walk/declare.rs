@@ -204,6 +204,9 @@ impl Interpreter<'_> {
             }
             false => Value::Unknown,
         };
+        for word in words {
+            self.shell.environment.options.note(&word.text);
+        }
         self.shell.environment.arrays.insert(name.text.clone());
         self.shell.environment.set(&name.text, value);
     }
