@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hooks_core::{EntryMeta, Timer};
+use hooks_core::Timer;
 
 use super::names::EventNames;
 use super::table::TableWriter;
@@ -22,10 +22,7 @@ impl HookRegistryInner {
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
         self.origin.disable(self, failed, event, |registry, id| {
-            registry.table.update(|table| {
-                let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
-                !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
-            })
+            registry.table.update(|table| table.disable(event, id))
         });
     }
 }

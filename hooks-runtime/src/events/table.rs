@@ -506,6 +506,14 @@ impl TableWriter {
         self.change(&event, |writer| writer.set_entry_enabled(id, is_enabled))
     }
 
+    /// Disables a hook. Returns `true` if it is registered and was enabled.
+    pub(super) fn disable(&mut self, event: &str, id: EntryId) -> bool {
+        let is_it = |(_, entry): (EventPhase, &EntryMeta)| entry.id() == id && entry.is_enabled();
+        let hooks = self.slots.get(event);
+        hooks.is_some_and(|hooks| hooks.entries().any(is_it))
+            && self.set_entry_enabled(event, id, false)
+    }
+
     /// Returns the registrations for which the test returns `true`, with their events.
     pub(super) fn find(&self, test: impl Fn(&EntryMeta) -> bool) -> Vec<(Arc<str>, EntryId)> {
         let mut found = Vec::new();
