@@ -43,12 +43,14 @@ const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
 const EXTENDS: OwnTool = Asks("starts or stops an extension of the agent");
 const UNSEEN: OwnTool = Asks("starts or directs an agent that does not call the hook");
 const STARTS_SESSIONS: OwnTool = Asks("starts or directs other sessions of the agent");
+const GIT: OwnTool = Asks("changes the repository and its worktrees with git");
+const ACCOUNT: OwnTool = Asks("acts at a service with the account of the user");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
 /// The tools of an agent by what the guard does.
 type OwnTools = &'static [(OwnTool, &'static [&'static str])];
 
-/// The agents with a complete list of tools. The order is that of [`Agent::ALL`].
+/// The agents with a complete list of tools. A name that ends in `*` is the start of names. The order is that of [`Agent::ALL`].
 const TOOLS: &[(Agent, OwnTools)] = &[
     (
         Agent::ClaudeCode,
@@ -540,6 +542,63 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Pi,
+        &[(
+            Nothing,
+            &[
+                // The hook gets the tools that the script calls.
+                "codemode",
+                "list_mcp_resource_templates",
+                "list_mcp_resources",
+                "read_mcp_resource",
+                "tool_search",
+            ],
+        )],
+    ),
+    (
+        Agent::KimiCode,
+        &[
+            (
+                Nothing,
+                &[
+                    "AskUserQuestion",
+                    "CreateGoal",
+                    "CronDelete",
+                    "CronList",
+                    "EnterPlanMode",
+                    "ExitPlanMode",
+                    "GetGoal",
+                    "NotifyUser",
+                    "SetGoalBudget",
+                    "Skill",
+                    "TaskList",
+                    "TaskOutput",
+                    "TaskStop",
+                    "TodoList",
+                    // Notes in `.tower/comms`.
+                    "TowerFinding",
+                    "TowerInbox",
+                    "TowerMission",
+                    "TowerPlan",
+                    "TowerReview",
+                    "TowerSend",
+                    "TowerStatus",
+                    "UpdateGoal",
+                    "WaitFor",
+                    "WebSearch",
+                    "select_tools",
+                ],
+            ),
+            (Agents, &["Agent", "AgentSwarm"]),
+            (Fetches, &["FetchURL"]),
+            (LATER, &["CronCreate"]),
+            (
+                GIT,
+                &["TowerInit", "TowerMerge", "TowerSpawn", "TowerTeardown"],
+            ),
+        ],
+    ),
+    (
         Agent::KiloCode,
         &[
             (
@@ -617,6 +676,64 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Auggie,
+        &[
+            (
+                Nothing,
+                &[
+                    "add_tasks",
+                    "ask-user",
+                    "codebase-retrieval",
+                    "codebase-retrieval-raw",
+                    "conversation-retrieval",
+                    "diagnostics",
+                    "enter-plan-mode",
+                    // Its input names the tool of the MCP server.
+                    "execute-tool",
+                    "exit-plan-mode",
+                    "find-tool",
+                    "finish-subagent-task",
+                    "git-commit-retrieval",
+                    "kill-process",
+                    "list-processes",
+                    "read-process",
+                    "read-terminal",
+                    "render-mermaid",
+                    "reorganize_tasklist",
+                    "report-to-parent",
+                    "search-untruncated",
+                    "update_tasks",
+                    "view-range-untruncated",
+                    "view-session",
+                    "view_tasklist",
+                    "web-search",
+                    // It types into a program that runs already; see `types_into_programs`.
+                    "write-process",
+                ],
+            ),
+            (
+                Agents,
+                &["async-subagent-webview*", "sub-agent*", "subagent-webview*"],
+            ),
+            (Fetches, &["open-browser", "web-fetch"]),
+            (RUNS_CODE, &["setup-script"]),
+            (
+                ACCOUNT,
+                &[
+                    "confluence",
+                    "github-api",
+                    "glean",
+                    "jira",
+                    "linear",
+                    "notion",
+                    "sentry",
+                    "stripe",
+                    "supabase",
+                ],
+            ),
+        ],
+    ),
+    (
         Agent::MistralVibe,
         &[
             (
@@ -671,7 +788,11 @@ pub(crate) fn is_complete(agent: Agent) -> bool {
 /// Returns what the guard does about a tool of an agent; `None` if the table does not list it.
 pub(crate) fn own_tool(agent: Agent, name: &str) -> Option<OwnTool> {
     let name = plain(name);
-    let has = |names: &[&str]| names.iter().any(|known| plain(known) == name);
+    let is = |known: &&str| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(&plain(start)),
+        None => plain(known) == name,
+    };
+    let has = |names: &[&str]| names.iter().any(is);
     let mut tools = tools_of(agent)?.iter();
     tools.find_map(|(tool, names)| has(names).then_some(*tool))
 }

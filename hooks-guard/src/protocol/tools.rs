@@ -79,7 +79,7 @@ pub(super) const PATHS: &[&str] = &[
 const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
 
 /// Fields with lists of objects that may name files.
-pub(super) const PARTS: &[&str] = &["edits", "replacements", "operations"];
+pub(super) const PARTS: &[&str] = &["edits", "replacements", "operations", "snippets"];
 
 /// Fields in which a patch may be.
 pub(super) const PATCHES: &[&str] = &[
