@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::input::JsonObject;
 use super::tools::plain;
+use crate::request::AgentToolEffect;
 
 /// What the guard does about a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -795,6 +796,50 @@ pub(crate) fn own_tool(agent: Agent, name: &str) -> Option<OwnTool> {
     let has = |names: &[&str]| names.iter().any(is);
     let mut tools = tools_of(agent)?.iter();
     tools.find_map(|(tool, names)| has(names).then_some(*tool))
+}
+
+/// Rules that can decide about a tool of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnToolRules {
+    /// No rule: the guard makes no decision about the tool, in any agent.
+    None,
+    /// Rules that ask or deny.
+    Restrict,
+    /// All rules.
+    All,
+}
+
+/// Returns the rules that can decide about a tool with this name. A name that no table lists may be one of an
+/// unknown tool or of a file tool.
+pub(crate) fn rules_for(name: &str) -> OwnToolRules {
+    let mut rules = OwnToolRules::None;
+    let mut is_listed = false;
+    for tool in Agent::ALL.iter().filter_map(|agent| own_tool(*agent, name)) {
+        is_listed = true;
+        match tool {
+            Asks(_) => return OwnToolRules::All,
+            Fetches | FetchesOrReads => rules = OwnToolRules::Restrict,
+            Nothing | Agents => {}
+        }
+    }
+    match is_listed {
+        true => rules,
+        false => OwnToolRules::All,
+    }
+}
+
+/// Returns the effect of a tool with this name, without the addresses in its input: in this agent, or in the
+/// first agent that decides about such a tool.
+pub(crate) fn effect(name: &str, agent: Option<Agent>) -> Option<AgentToolEffect> {
+    let of = |agent: Agent| match own_tool(agent, name)? {
+        Asks(does) => Some(AgentToolEffect::Does(does.to_owned())),
+        Fetches | FetchesOrReads => Some(AgentToolEffect::Fetches(Vec::new())),
+        Nothing | Agents => None,
+    };
+    match agent {
+        Some(agent) => of(agent),
+        None => Agent::ALL.into_iter().find_map(of),
+    }
 }
 
 /// Returns the tools of an agent about which the guard decides.

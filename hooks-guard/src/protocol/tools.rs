@@ -43,6 +43,11 @@ pub(crate) fn lists(name: &str) -> bool {
     tool(name) == Some(ToolKind::Lists)
 }
 
+/// Returns `true` for a known tool that runs commands or names files.
+pub(crate) fn names_files(name: &str) -> bool {
+    tool(name).is_some()
+}
+
 /// Returns a name in normalized spelling.
 pub(crate) fn plain(name: &str) -> String {
     plain_chars(name).collect()
