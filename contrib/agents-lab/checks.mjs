@@ -166,7 +166,8 @@ const mcp = [
 
 // Tools of the agent itself.
 
-const LATER = { tool: 'CronCreate', arguments: { cron: '0 9 1 1 *', prompt: 'x', recurring: false } };
+// Soon, because the client does not end before.
+const LATER = { tool: 'CronCreate', arguments: { cron: '* * * * *', prompt: 'x', recurring: false } };
 const ownTools = [
   {
     name: 'own-tool',
