@@ -7,8 +7,8 @@
 //   deletes  its call that deletes `build`, if it differs from `tools.shell`
 //   silent   `delete` and `write`, where it acts as installed without a request that the guard denies
 //   reads    false if the editor offers no `fs/read_text_file`
-//   asksBefore  true if its request for permission has the command only as a text, so that the guard decides about the
-//            terminal that the agent asks for next
+//   usesEditor  true if the editor runs its commands and writes its files: the guard decides about the terminal and the
+//            file, too
 //   goesOn   true if a denial does not end its turn
 
 import { clients, PROJECT } from './clients.mjs';
@@ -69,7 +69,8 @@ export const agents = [
   },
   { ...client('qwen'), acp: ['--acp'], asking: { mode: 'default' }, silent: ['write'] },
   { ...client('copilot'), acp: ['--acp'], asking: {}, silent: [] },
-  { ...client('kimi'), acp: ['acp'], asking: {}, silent: [], asksBefore: true, goesOn: true },
+  { ...client('kimi'), acp: ['acp'], asking: {}, silent: [], usesEditor: true, goesOn: true },
+  { ...client('goose'), acp: ['acp'], asking: { mode: 'approve' }, silent: [], usesEditor: true, goesOn: true },
 ];
 
 // Checks.
@@ -112,7 +113,7 @@ export function acpChecks({ only, ids }) {
       expect: [
         does('a read-only command runs through the proxy', all(reached, told(0, /a\.txt/))),
         prevents('the request for a delete is denied', stays.delete),
-        client.asksBefore
+        client.usesEditor
           ? does('the editor does not receive the request to run a delete', noTerminalFor(1))
           : does('the editor does not receive the request for a delete', noRequest),
         does('the trail has the delete', all(reached, trail(/guard.*rm -r build|rule.*rm -r build/))),
@@ -122,7 +123,7 @@ export function acpChecks({ only, ids }) {
       name: 'acp-file',
       expect: [
         prevents('the request for a new file is denied', stays.write),
-        client.asksBefore
+        client.usesEditor
           ? does('the editor does not receive the request to write a file', noWrite)
           : does('the editor does not receive the request for a file', noRequest),
         does('the trail has the file', all(reached, trail(/guard.*new\.txt/))),
@@ -159,7 +160,16 @@ export function acpChecks({ only, ids }) {
       expect: [open(`as installed, a ${what} happens without a denial of the guard`, happens[what])],
     }));
     const hooks = client.id === 'claude-acp' ? [hook] : [];
-    const checks = [asking, after, files, run, ...hooks, ...installed];
+    const denied = {
+      name: 'acp-installed-denied',
+      expect: [
+        does('as installed, a read-only command runs through the proxy', all(reached, told(0, /a\.txt/))),
+        prevents('as installed, a delete is denied', stays.delete),
+        does('the editor does not receive the request to run a delete', noTerminalFor(1)),
+      ],
+    };
+    const more = client.usesEditor && client.asking.mode ? [denied] : [];
+    const checks = [asking, after, files, run, ...hooks, ...installed, ...more];
     return checks.filter(({ name }) => !only || only.split(',').some((wanted) => name.startsWith(wanted))).map((check) => ({ check, client }));
   });
 }

@@ -149,6 +149,42 @@ const mcp = [
       does('the trail has the run of the tool', trail(/yes\s+MCP tool (notes[/_]create_note|create_note_notes)/)),
     ],
   },
+  {
+    name: 'mcp-by-another-tool',
+    clients: ['auggie'],
+    flags: ['--enable-tool-search'],
+    files: notes('deny'),
+    script: () => [
+      { tool: 'execute-tool', arguments: { mcp_server: 'notes', tool_name: 'create_note', arguments: { text: 'x' } } },
+    ],
+    expect: [
+      prevents('a rule denies a tool of an MCP server that `execute-tool` calls', noNote),
+      does('the trail has the call of the tool', trail(/rule.*notes\/create_note/)),
+    ],
+  },
+];
+
+// Tools of the agent itself.
+
+// Soon, because the client does not end before.
+const LATER = { tool: 'CronCreate', arguments: { cron: '* * * * *', prompt: 'x', recurring: false } };
+const ownTools = [
+  {
+    name: 'own-tool',
+    clients: ['kimi'],
+    script: () => [LATER],
+    expect: [prevents('a tool that makes a prompt run later does not run', told(0, /makes a prompt that runs later/))],
+  },
+  {
+    name: 'own-tool-allowed',
+    clients: ['kimi'],
+    files: () => ({ [RULES]: '[[rule]]\neffect = "allow"\ntool = "CronCreate"\n' }),
+    script: () => [LATER],
+    expect: [
+      does('a tool of the agent that a rule allows runs', told(0, /nextFireAt/)),
+      does('the trail has the run of the tool', trail(/yes\s+CronCreate/)),
+    ],
+  },
 ];
 
 // Failures of the guard. The installed command sees the exit status, not the output.
@@ -1188,7 +1224,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...kilo, ...goose, ...letta, ...vibe,
+  ...commands, ...mcp, ...ownTools, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...pi, ...kimi, ...kilo, ...goose, ...letta, ...vibe,
   ...openhands,
   ...overHttp, ...placeChecks,
 ];

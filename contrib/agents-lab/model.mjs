@@ -209,6 +209,9 @@ const AUGMENT_START = {
   '/agents/list-remote-tools': { tools: [] },
 };
 
+// Without these prompts, Auggie has no `execute-tool`.
+Object.assign(AUGMENT_START['/get-models'].feature_flags, { tool_search_summary_prompt: 'x', tool_search_find_tool_prompt: 'x' });
+
 /** Returns a value that should be a list, or an empty list. */
 function listOf(value) {
   return Array.isArray(value) ? value : [];

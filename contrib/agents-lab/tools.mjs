@@ -101,6 +101,37 @@ const IN_PACKAGE = {
       ...found(pythons(harness), /\("ui", "([a-z_]+)"\)/g).map((name) => `ui.${name}`),
     ];
   },
+  pi(_, folder) {
+    const dist = join(folder, '@earendil-works/pi-coding-agent/dist');
+    const set = /allToolNames = new Set\(\[[^\]]*\]/.exec(readFileSync(join(dist, 'core/tools/index.js'), 'utf8'))[0];
+    const more = scripts(join(dist, 'extensions')) + readFileSync(join(dist, 'core/mcp-servers.js'), 'utf8');
+    return [...found(set, /"([a-z]+)"/g), ...found(more, /^export const [A-Z_]+_TOOL(?:_NAME)? = "([a-z_]+)"/gm)];
+  },
+  // Each tool is a class; the names of some are constants.
+  kimi(file) {
+    const text = readFileSync(file, 'utf8');
+    const constants = new Map([...text.matchAll(/^\t([A-Z_]+_TOOL_NAME(?:\$\d)?) = "([A-Za-z_]+)";/gm)].map(([, name, value]) => [name, value]));
+    const classes = text.split(/= class (?=\w+Tool \{)/).slice(1).map((text) => text.slice(0, text.indexOf('\n\t};')));
+    const tools = classes.filter((text) => text.includes('resolveExecution('));
+    return tools.map((text) => {
+      const [, literal, constant] = /\n\t\tname = (?:"(\w+)"|([\w$]+));/.exec(text);
+      return literal ?? constants.get(constant);
+    });
+  },
+  // The classes of the tools, those that find and call tools of servers, those with which a sub-agent ends,
+  // those that start a sub-agent, and the labels, which the tools of the service have, too.
+  auggie(file) {
+    const text = readFileSync(file, 'utf8');
+    const at = text.indexOf('label:"Save File"');
+    const agents = found(text, /\{name:"([a-z-]+)",description:"[^"]{10,900}",(?:model:"[^"]*",)?color:"/g);
+    return [
+      ...found(text, /super\("([a-z]+(?:[-_][a-z]+)*)",[012]\)/g),
+      ...found(text, /[ ,][\w$]+="((?:find|execute)-tool|finish-subagent-[a-z-]+)"/g),
+      ...found(text, /return"((?:async-)?sub-?agent(?:-webview)?)"\}/g),
+      ...agents.map((name) => `sub-agent-${name}`),
+      ...found(text.slice(at - 3_000, at + 6_000), /case"([a-z][a-z_-]+)":(?:return\{label|\{)/g),
+    ];
+  },
   openhands(_, __, site) {
     const text = ['tools', 'sdk/tool/builtins'].map((folder) => pythons(join(site, 'openhands', folder))).join('\n');
     const classes = found(text, /^class (\w+)Tool\(/gm);

@@ -194,7 +194,10 @@ impl<'a, C: Connection> Reader<'a, C> {
         }
         for v1::EnvVariable { name, value, .. } in &typed.env {
             // Kimi Code names the shell that runs the command; the decision is about this shell, too.
-            if name == "SHELL" && *value == typed.command {
+            let names_shell = name == "SHELL" && *value == typed.command;
+            // Goose.
+            let names_session = name == "AGENT_SESSION_ID" && *value == session;
+            if names_shell || names_session {
                 continue;
             }
             let assignment = match through_env {
@@ -211,10 +214,22 @@ impl<'a, C: Connection> Reader<'a, C> {
             .collect::<Result<Vec<_>, _>>()?;
         let as_words = as_words.join(" ");
         let as_text = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-        let mut readings = vec![command_request(&base, format!("{prefix}{as_words}"))?];
-        if as_text != as_words {
-            readings.push(command_request(&base, format!("{prefix}{as_text}"))?);
+        let mut commands = vec![as_words];
+        if as_text != commands[0] {
+            // A text for a shell, as from Goose, unless there is a program with this name.
+            let sets_path = typed.env.iter().any(|one| one.name == "PATH");
+            let is_program = !typed.args.is_empty()
+                || sets_path
+                || may_be_program(&typed.command, base.cwd.as_deref());
+            if !is_program {
+                commands.clear();
+            }
+            commands.push(as_text);
         }
+        let readings = commands
+            .iter()
+            .map(|command| command_request(&base, format!("{prefix}{command}")));
+        let readings = readings.collect::<Result<_, _>>()?;
         Ok(AgentRequest {
             session_id: session,
             kind: RequestKind::Terminal,
@@ -331,8 +346,14 @@ impl<'a, C: Connection> Reader<'a, C> {
         check_path(cwd.as_deref())?;
         let base = self.base(session, Some(call.id), cwd);
         let commands = call.commands()?;
-        let edits = call.edits();
+        let mut edits = call.edits();
         let accesses = call.access(&edits, base.cwd.as_deref());
+        if edits.is_empty()
+            && let (Some(input), Some(access)) = (call.input, &accesses)
+        {
+            edits = protocol::edits(input, access);
+            edits.retain(|change| change.edit != ProposedEdit::Unknown);
+        }
         if commands.is_empty() && accesses.is_none() {
             let texts = call.display_texts();
             let readings = texts.map(|text| command_request(&base, text.to_owned()));
@@ -375,7 +396,7 @@ fn permission(
 }
 
 /// Inputs of shell tools that change nothing but the command's time limit and description.
-const SHELL_INPUT: [&str; 15] = [
+const SHELL_INPUT: [&str; 16] = [
     "command",
     "commands",
     "cmd",
@@ -387,6 +408,7 @@ const SHELL_INPUT: [&str; 15] = [
     "timeout",
     "timeout_ms",
     "timeoutMs",
+    "timeout_secs",
     "yield_time_ms",
     "max_output_tokens",
     "run_in_background",
@@ -396,10 +418,17 @@ const SHELL_INPUT: [&str; 15] = [
 /// Returns the kind of a call that names its tool instead of its kind.
 fn kind_of_tool(call: &Value) -> Option<&'static str> {
     let meta = &call["_meta"];
+    // Tools of MCP servers have other extensions.
+    let goose = &meta["goose"]["toolCall"];
+    let goose = match goose["extensionName"] == "developer" {
+        true => &goose["toolName"],
+        false => &Value::Null,
+    };
     let names = [
         &call["name"],
         &meta["toolName"],
         &meta["claudeCode"]["toolName"],
+        goose,
     ];
     let name = names.into_iter().find_map(Value::as_str)?;
     match tool(name)? {
@@ -437,7 +466,11 @@ impl<'a> PermissionToolCall<'a> {
         let is_list = |key: &str| call[key].is_null() || call[key].is_array();
         Ok(Self {
             id,
-            kind: text("kind").or_else(|| kind_of_tool(call)),
+            // Goose has this kind in all of its requests.
+            kind: match text("kind") {
+                None | Some("other") => kind_of_tool(call).or(text("kind")),
+                kind => kind,
+            },
             title: text("title"),
             input: call["rawInput"].as_object(),
             content: list("content"),
@@ -600,6 +633,23 @@ impl<'a> PermissionToolCall<'a> {
         let texts = in_backticks.chain(whole);
         texts.filter(|text| !text.trim().is_empty()).take(8)
     }
+}
+
+/// Returns `true` if a client that starts a text as a program may find a file: at this path, or with this
+/// name in a directory of `PATH`.
+fn may_be_program(text: &str, cwd: Option<&Path>) -> bool {
+    let exists = |file: PathBuf| match file.symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => {
+            use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+            !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
+        }
+    };
+    if text.contains('/') {
+        return cwd.is_none_or(|cwd| exists(cwd.join(text)));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| exists(folder.join(text)))
 }
 
 /// Returns a word as a shell reads it.

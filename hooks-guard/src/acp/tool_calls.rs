@@ -11,7 +11,18 @@ use super::state::ToolCallKey;
 const MAX_CALLS: usize = 256;
 
 /// Fields of a tool call that describe it.
-const FIELDS: [&str; 6] = ["kind", "title", "name", "rawInput", "content", "locations"];
+const FIELDS: [&str; 7] = [
+    "kind",
+    "title",
+    "name",
+    "rawInput",
+    "content",
+    "locations",
+    META,
+];
+
+/// Field in which some agents name the tool; it describes nothing else.
+const META: &str = "_meta";
 
 /// The described tool calls of a connection that have not ended.
 #[derive(Debug, Default)]
@@ -45,29 +56,30 @@ impl ToolCalls {
     }
 
     /// Adds what is known of a call to its description in a request, whose own fields count. Returns
-    /// `true` if something was added.
+    /// `true` if something was added, except `_meta`.
     pub(super) fn complete(&self, key: &ToolCallKey, call: &mut Map<String, Value>) -> bool {
         let Some((_, known)) = self.0.iter().find(|(known, _)| known == key) else {
             return false;
         };
         let mut has_added = false;
-        for (name, value) in known {
-            match (call.get_mut(name), value) {
+        for (field, value) in known {
+            let describes = field != META;
+            match (call.get_mut(field), value) {
                 (Some(Value::Object(own)), Value::Object(known)) => {
                     for (name, value) in known {
                         if !own.contains_key(name) {
                             own.insert(name.clone(), value.clone());
-                            has_added = true;
+                            has_added |= describes;
                         }
                     }
                 }
                 (Some(own), value) if is_empty(own) && !is_empty(value) => {
                     *own = value.clone();
-                    has_added = true;
+                    has_added |= describes;
                 }
                 (None, value) if !is_empty(value) => {
-                    call.insert(name.clone(), value.clone());
-                    has_added = true;
+                    call.insert(field.clone(), value.clone());
+                    has_added |= describes;
                 }
                 _ => {}
             }

@@ -294,6 +294,22 @@ pub(crate) struct McpNaming {
     pub(crate) wraps_arguments: bool,
     /// `true` if the tool is before the server.
     pub(crate) tool_first: bool,
+    /// The tool of the agent that calls a tool of any server.
+    pub(crate) caller: Option<McpCaller>,
+}
+
+/// A tool of an agent whose input names a tool of an MCP server, which it calls without another call of the
+/// hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct McpCaller {
+    /// Name of the tool.
+    pub(crate) tool: &'static str,
+    /// Field with the server.
+    pub(crate) server: &'static str,
+    /// Field with the name of the called tool.
+    pub(crate) name: &'static str,
+    /// Field with the arguments of the called tool.
+    pub(crate) arguments: &'static str,
 }
 
 impl McpNaming {
@@ -303,6 +319,7 @@ impl McpNaming {
         separator: "__",
         wraps_arguments: false,
         tool_first: false,
+        caller: None,
     };
 }
 

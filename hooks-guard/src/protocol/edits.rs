@@ -54,12 +54,13 @@ impl DecisionRequest {
     #[must_use]
     pub fn edits(&self) -> Vec<ProposedChange> {
         let access = self.request.file.as_ref();
-        let changes = access.map(|access| proposed(&self.arguments, access));
+        let changes = access.map(|access| edits(&self.arguments, access));
         changes.unwrap_or_default()
     }
 }
 
-fn proposed(arguments: &JsonObject, access: &FileAccess) -> Vec<ProposedChange> {
+/// Returns the changes that a call of a file tool would make.
+pub(crate) fn edits(arguments: &JsonObject, access: &FileAccess) -> Vec<ProposedChange> {
     match tool(&access.tool) {
         // A directory has no content.
         _ if plain(&access.tool) == "createdirectory" => Vec::new(),
@@ -174,7 +175,7 @@ fn text<'a>(object: &'a JsonObject, fields: &[&str]) -> Option<&'a str> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::proposed;
+    use super::edits;
     use crate::changes::{CellEdit, ProposedChange, ProposedEdit, Replacement};
     use crate::protocol::tools::{access, tool};
 
@@ -182,7 +183,7 @@ mod tests {
         let arguments = arguments.as_object().unwrap();
         let kind = tool(name).unwrap();
         let access = access(name, kind, arguments, None).unwrap();
-        proposed(arguments, &access)
+        edits(arguments, &access)
     }
 
     fn change(path: &str, edit: ProposedEdit) -> ProposedChange {

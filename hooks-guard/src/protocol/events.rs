@@ -159,6 +159,8 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         names,
         id,
     } = tool_call(called, object)?;
+    let raw = arguments.as_ref().and_then(|given| given.as_ref().ok());
+    let called_tool = raw.and_then(|raw| mcp::called(hook.agent, &name, raw));
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
     let given = arguments.as_ref().and_then(|given| given.as_ref().ok());
@@ -170,8 +172,8 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         return nothing("the agent reads more output of a command that runs".into());
     }
     let own = match listed {
-        Some(_) => None,
-        None => own_tools::own_tool(hook.agent, &name),
+        None if called_tool.is_none() => own_tools::own_tool(hook.agent, &name),
+        _ => None,
     };
     // The `command` of such a tool may be another word: Letta Code's `memory` has `create`.
     let tool = match own {
@@ -179,8 +181,9 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         _ => listed.or_else(|| unlisted_shell(arguments.as_ref())),
     };
     let own = own.filter(|_| tool.is_none());
-    let mcp_tools = match (listed, own) {
-        (None, None) => mcp::tools(hook.agent, &name, object)?,
+    let mcp_tools = match (called_tool, listed, own) {
+        (Some(tool), ..) => vec![tool],
+        (None, None, None) => mcp::tools(hook.agent, &name, object)?,
         _ => Vec::new(),
     };
     let is_own = tool.is_none() && mcp_tools.is_empty();

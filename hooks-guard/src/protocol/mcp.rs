@@ -9,13 +9,13 @@
 //! | opencode, Kilo Code | `SERVER_TOOL` | |
 //! | Factory Droid | `SERVER___TOOL` | |
 //! | Grok CLI, Goose | `SERVER__TOOL` | |
-//! | Auggie | `TOOL_SERVER` | `is_mcp_tool` is `false` for another tool |
+//! | Auggie | `TOOL_SERVER` | `is_mcp_tool` is `false` for another tool; the input of `execute-tool` names both |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::description::McpNaming;
+use super::description::{McpCaller, McpNaming};
 use super::error::Problem;
 use super::input::{self, JsonObject};
 use crate::classify::MAX_COMMAND_CHARS;
@@ -37,9 +37,31 @@ pub(super) fn tools(
     })
 }
 
-/// Returns the arguments of the tool, which Grok wraps.
+/// Returns the tool of a server that a tool of the agent calls, if its arguments name one.
+pub(super) fn called(agent: Agent, name: &str, arguments: &JsonObject) -> Option<McpTool> {
+    let caller = caller(agent, name)?;
+    let text = |field| arguments.get(field).and_then(Value::as_str);
+    let named = |field| text(field).filter(|text| !text.is_empty());
+    Some(McpTool {
+        server: named(caller.server)?.to_owned(),
+        tool: named(caller.name)?.to_owned(),
+    })
+}
+
+fn caller(agent: Agent, name: &str) -> Option<McpCaller> {
+    let caller = agent.description().mcp_names?.caller?;
+    (caller.tool == name).then_some(caller)
+}
+
+/// Returns the arguments of the tool, which Grok and the tools that call others wrap.
 pub(super) fn tool_arguments(agent: Agent, name: &str, arguments: JsonObject) -> JsonObject {
     let naming = agent.description().mcp_names;
+    if let Some(caller) = caller(agent, name) {
+        return match arguments.get(caller.arguments) {
+            Some(Value::Object(inner)) => inner.clone(),
+            _ => arguments,
+        };
+    }
     let is_wrapped = naming.is_some_and(|naming| naming.wraps_arguments)
         && arguments.len() == 2
         && arguments.get("tool_name").and_then(Value::as_str) == Some(name);

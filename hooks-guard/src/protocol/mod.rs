@@ -70,6 +70,8 @@ pub(crate) use description::{
     AcceptedTables, HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue,
     PluginHost, ReplyFormat, ScriptRegistration, SettingsPlaces, TomlRegistration, ToolMatcher,
 };
+#[cfg(feature = "acp")]
+pub(crate) use edits::edits;
 pub use events::{read, read_in};
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;
@@ -87,4 +89,4 @@ pub use reply::{
 };
 #[cfg(feature = "acp")]
 pub(crate) use tools::{access, line, tool};
-pub(crate) use tools::{lists, searches};
+pub(crate) use tools::{lists, names_files, searches};

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::input::JsonObject;
 use super::tools::plain;
+use crate::request::AgentToolEffect;
 
 /// What the guard does about a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +44,14 @@ const REMEMBERS: OwnTool = Asks("writes to a memory that later sessions read");
 const EXTENDS: OwnTool = Asks("starts or stops an extension of the agent");
 const UNSEEN: OwnTool = Asks("starts or directs an agent that does not call the hook");
 const STARTS_SESSIONS: OwnTool = Asks("starts or directs other sessions of the agent");
+const GIT: OwnTool = Asks("changes the repository and its worktrees with git");
+const ACCOUNT: OwnTool = Asks("acts at a service with the account of the user");
 const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not know");
 
 /// The tools of an agent by what the guard does.
 type OwnTools = &'static [(OwnTool, &'static [&'static str])];
 
-/// The agents with a complete list of tools. The order is that of [`Agent::ALL`].
+/// The agents with a complete list of tools. A name that ends in `*` is the start of names. The order is that of [`Agent::ALL`].
 const TOOLS: &[(Agent, OwnTools)] = &[
     (
         Agent::ClaudeCode,
@@ -540,6 +543,63 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Pi,
+        &[(
+            Nothing,
+            &[
+                // The hook gets the tools that the script calls.
+                "codemode",
+                "list_mcp_resource_templates",
+                "list_mcp_resources",
+                "read_mcp_resource",
+                "tool_search",
+            ],
+        )],
+    ),
+    (
+        Agent::KimiCode,
+        &[
+            (
+                Nothing,
+                &[
+                    "AskUserQuestion",
+                    "CreateGoal",
+                    "CronDelete",
+                    "CronList",
+                    "EnterPlanMode",
+                    "ExitPlanMode",
+                    "GetGoal",
+                    "NotifyUser",
+                    "SetGoalBudget",
+                    "Skill",
+                    "TaskList",
+                    "TaskOutput",
+                    "TaskStop",
+                    "TodoList",
+                    // Notes in `.tower/comms`.
+                    "TowerFinding",
+                    "TowerInbox",
+                    "TowerMission",
+                    "TowerPlan",
+                    "TowerReview",
+                    "TowerSend",
+                    "TowerStatus",
+                    "UpdateGoal",
+                    "WaitFor",
+                    "WebSearch",
+                    "select_tools",
+                ],
+            ),
+            (Agents, &["Agent", "AgentSwarm"]),
+            (Fetches, &["FetchURL"]),
+            (LATER, &["CronCreate"]),
+            (
+                GIT,
+                &["TowerInit", "TowerMerge", "TowerSpawn", "TowerTeardown"],
+            ),
+        ],
+    ),
+    (
         Agent::KiloCode,
         &[
             (
@@ -617,6 +677,64 @@ const TOOLS: &[(Agent, OwnTools)] = &[
         ],
     ),
     (
+        Agent::Auggie,
+        &[
+            (
+                Nothing,
+                &[
+                    "add_tasks",
+                    "ask-user",
+                    "codebase-retrieval",
+                    "codebase-retrieval-raw",
+                    "conversation-retrieval",
+                    "diagnostics",
+                    "enter-plan-mode",
+                    // Its input names the tool of the MCP server.
+                    "execute-tool",
+                    "exit-plan-mode",
+                    "find-tool",
+                    "finish-subagent-task",
+                    "git-commit-retrieval",
+                    "kill-process",
+                    "list-processes",
+                    "read-process",
+                    "read-terminal",
+                    "render-mermaid",
+                    "reorganize_tasklist",
+                    "report-to-parent",
+                    "search-untruncated",
+                    "update_tasks",
+                    "view-range-untruncated",
+                    "view-session",
+                    "view_tasklist",
+                    "web-search",
+                    // It types into a program that runs already; see `types_into_programs`.
+                    "write-process",
+                ],
+            ),
+            (
+                Agents,
+                &["async-subagent-webview*", "sub-agent*", "subagent-webview*"],
+            ),
+            (Fetches, &["open-browser", "web-fetch"]),
+            (RUNS_CODE, &["setup-script"]),
+            (
+                ACCOUNT,
+                &[
+                    "confluence",
+                    "github-api",
+                    "glean",
+                    "jira",
+                    "linear",
+                    "notion",
+                    "sentry",
+                    "stripe",
+                    "supabase",
+                ],
+            ),
+        ],
+    ),
+    (
         Agent::MistralVibe,
         &[
             (
@@ -671,9 +789,57 @@ pub(crate) fn is_complete(agent: Agent) -> bool {
 /// Returns what the guard does about a tool of an agent; `None` if the table does not list it.
 pub(crate) fn own_tool(agent: Agent, name: &str) -> Option<OwnTool> {
     let name = plain(name);
-    let has = |names: &[&str]| names.iter().any(|known| plain(known) == name);
+    let is = |known: &&str| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(&plain(start)),
+        None => plain(known) == name,
+    };
+    let has = |names: &[&str]| names.iter().any(is);
     let mut tools = tools_of(agent)?.iter();
     tools.find_map(|(tool, names)| has(names).then_some(*tool))
+}
+
+/// Rules that can decide about a tool of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnToolRules {
+    /// No rule: the guard makes no decision about the tool, in any agent.
+    None,
+    /// Rules that ask or deny.
+    Restrict,
+    /// All rules.
+    All,
+}
+
+/// Returns the rules that can decide about a tool with this name. A name that no table lists may be one of an
+/// unknown tool or of a file tool.
+pub(crate) fn rules_for(name: &str) -> OwnToolRules {
+    let mut rules = OwnToolRules::None;
+    let mut is_listed = false;
+    for tool in Agent::ALL.iter().filter_map(|agent| own_tool(*agent, name)) {
+        is_listed = true;
+        match tool {
+            Asks(_) => return OwnToolRules::All,
+            Fetches | FetchesOrReads => rules = OwnToolRules::Restrict,
+            Nothing | Agents => {}
+        }
+    }
+    match is_listed {
+        true => rules,
+        false => OwnToolRules::All,
+    }
+}
+
+/// Returns the effect of a tool with this name, without the addresses in its input: in this agent, or in the
+/// first agent that decides about such a tool.
+pub(crate) fn effect(name: &str, agent: Option<Agent>) -> Option<AgentToolEffect> {
+    let of = |agent: Agent| match own_tool(agent, name)? {
+        Asks(does) => Some(AgentToolEffect::Does(does.to_owned())),
+        Fetches | FetchesOrReads => Some(AgentToolEffect::Fetches(Vec::new())),
+        Nothing | Agents => None,
+    };
+    match agent {
+        Some(agent) => of(agent),
+        None => Agent::ALL.into_iter().find_map(of),
+    }
 }
 
 /// Returns the tools of an agent about which the guard decides.

@@ -43,6 +43,11 @@ pub(crate) fn lists(name: &str) -> bool {
     tool(name) == Some(ToolKind::Lists)
 }
 
+/// Returns `true` for a known tool that runs commands or names files.
+pub(crate) fn names_files(name: &str) -> bool {
+    tool(name).is_some()
+}
+
 /// Returns a name in normalized spelling.
 pub(crate) fn plain(name: &str) -> String {
     plain_chars(name).collect()
@@ -79,7 +84,7 @@ pub(super) const PATHS: &[&str] = &[
 const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
 
 /// Fields with lists of objects that may name files.
-pub(super) const PARTS: &[&str] = &["edits", "replacements", "operations"];
+pub(super) const PARTS: &[&str] = &["edits", "replacements", "operations", "snippets"];
 
 /// Fields in which a patch may be.
 pub(super) const PATCHES: &[&str] = &[

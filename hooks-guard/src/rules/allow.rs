@@ -5,7 +5,7 @@ use super::context::{RequestContext, name_of};
 use super::paths::MatchResult;
 use super::rule::Rule;
 use crate::classify::{Part, UNKNOWN};
-use crate::request::{FileAccess, McpCall, NetworkAccess};
+use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
 pub(super) fn files<'r>(
@@ -55,6 +55,27 @@ pub(super) fn mcp<'r>(
             [one] => format!("no rule allows the MCP tool `{}/{}`", one.server, one.tool),
             _ => "no rule allows this MCP tool in every way to read its name".to_owned(),
         })
+}
+
+/// Returns the rule that allows a call of a tool of the agent, or the reason why none does. Rules allow only
+/// tools with a known effect that always needs approval.
+pub(super) fn tool<'r>(
+    context: &RequestContext<'_>,
+    tool: &AgentTool,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
+    let name = &tool.name;
+    match &tool.effect {
+        Some(AgentToolEffect::Does(_)) => {}
+        Some(AgentToolEffect::Fetches(_)) => {
+            return Err(format!("no rule can allow the addresses of `{name}`"));
+        }
+        None => return Err(format!("no rule can allow the unknown tool `{name}`")),
+    }
+    let allows = |rule: &&&Rule| rule.match_tool(context, tool) == MatchResult::Yes;
+    let rule = rules.iter().find(allows);
+    rule.map(|rule| vec![*rule])
+        .ok_or_else(|| format!("no rule allows the tool `{name}`"))
 }
 
 /// Returns the rules that together allow every part of a command. An error names a part that no

@@ -7,7 +7,8 @@ use super::rule::{McpPattern, Rule, RuleTest, TestInput};
 use super::set::{Rules, RulesInner};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Classifier, Crud, Decision};
-use crate::request::{FileAccess, McpCall, NetworkAccess, PermissionRequest};
+use crate::protocol::own_tools;
+use crate::request::{AgentTool, FileAccess, McpCall, NetworkAccess, PermissionRequest};
 
 /// Result of a rule's test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,6 +169,20 @@ impl Rules {
                 let request = PermissionRequest {
                     mcp: Some(call),
                     ..PermissionRequest::new(what)
+                };
+                (request, Ok(found))
+            }
+            TestInput::Tool(name) => {
+                let agent = test.agent.as_deref().and_then(|agent| agent.parse().ok());
+                let tool = AgentTool {
+                    name: name.clone(),
+                    effect: own_tools::effect(name, agent),
+                    input_hash: String::new(),
+                };
+                let found = tool.analyze(name, classifier);
+                let request = PermissionRequest {
+                    tool: Some(tool),
+                    ..PermissionRequest::new(name.clone())
                 };
                 (request, Ok(found))
             }

@@ -18,6 +18,8 @@ use super::rule::{
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 use crate::excerpt::Excerpt;
+use crate::protocol::names_files;
+use crate::protocol::own_tools::{self, OwnToolRules};
 use crate::request::McpTool;
 use crate::spelling::{listed, suggestion};
 
@@ -267,6 +269,13 @@ impl RuleFileReader<'_> {
                 self.add_mistake(at, what, "list each server by name");
             }
         }
+        if let Some(effect) = effect
+            && let Some(at) = position_of_key(table, "tool")
+        {
+            for name in conditions.tool.iter().flatten() {
+                self.check_tool(effect, name, at.clone());
+            }
+        }
         if conditions.tool.is_some()
             && let Some((name, at)) = of_commands
         {
@@ -317,6 +326,24 @@ impl RuleFileReader<'_> {
             reason,
             tests,
         )
+    }
+
+    /// Reports a tool of an agent about which no rule with this effect can decide.
+    fn check_tool(&mut self, effect: RuleEffect, name: &str, at: Range<usize>) {
+        let problem = match (own_tools::rules_for(name), effect) {
+            (OwnToolRules::None, _) => Some((
+                format!("the guard leaves the tool `{name}` to the agent"),
+                "remove it; the settings of the agent may deny it",
+            )),
+            (OwnToolRules::Restrict, RuleEffect::Allow) => Some((
+                format!("no rule can allow the tool `{name}`"),
+                "remove it; the guard judges the addresses in its input",
+            )),
+            _ => None,
+        };
+        if let Some((what, remedy)) = problem {
+            self.add_mistake(at, what, remedy);
+        }
     }
 
     fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<RuleEffect> {
@@ -634,11 +661,13 @@ impl RuleFileReader<'_> {
                 format!("the test has a `{first}` and a `{second}`"),
                 "split it into two tests",
             )),
-            (Some("tool"), None) if !has("path") => Some((
-                None,
-                "the test has a `tool` but no `path`".to_owned(),
-                "add the `path` of a file",
-            )),
+            (Some("tool"), None) if !has("path") && tool.as_deref().is_none_or(names_files) => {
+                Some((
+                    None,
+                    "the test has a `tool` but no `path`".to_owned(),
+                    "add the `path` of a file",
+                ))
+            }
             (Some(first @ ("command" | "host" | "mcp")), None) if has("path") => Some((
                 position_of_key(table, "path"),
                 format!("the test has a `{first}` and a `path`"),
@@ -663,6 +692,7 @@ impl RuleFileReader<'_> {
         let what = match (command, tool, path, host, mcp) {
             (Some(command), ..) => TestInput::Command(command),
             (_, Some(tool), Some(path), ..) => TestInput::File { tool, path },
+            (_, Some(tool), None, ..) => TestInput::Tool(tool),
             (.., Some(host), _) => TestInput::Host(host),
             (.., Some(tool)) => TestInput::Mcp(tool),
             // The mistake of the value is reported.

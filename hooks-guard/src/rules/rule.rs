@@ -9,7 +9,7 @@ use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath, WordPatte
 use super::project::{Project, RuleFolders};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
-use crate::request::{FileAccess, McpCall, McpTool, NetworkAccess};
+use crate::request::{AgentTool, FileAccess, McpCall, McpTool, NetworkAccess};
 
 /// A rule of a file.
 #[derive(Clone, Debug)]
@@ -68,7 +68,12 @@ pub(super) struct RuleTest {
 #[derive(Clone, Debug)]
 pub(super) enum TestInput {
     Command(String),
-    File { tool: String, path: String },
+    File {
+        tool: String,
+        path: String,
+    },
+    /// A tool of an agent that runs no command and names no file.
+    Tool(String),
     Host(String),
     Mcp(McpTool),
 }
@@ -200,9 +205,9 @@ impl Rule {
         if other || self.is_of_other_requests() {
             return MatchResult::No;
         }
-        let tools =
-            |tools: &Vec<String>| tools.iter().any(|one| one.eq_ignore_ascii_case(&file.tool));
-        if !tool.as_ref().is_none_or(tools)
+        if !tool
+            .as_ref()
+            .is_none_or(|tools| names_tool(tools, &file.tool))
             || !class
                 .as_ref()
                 .is_none_or(|class| class.contains(&file.effect))
@@ -288,6 +293,29 @@ impl Rule {
             Some(patterns) => MatchResult::of(is_named(patterns)),
             None if self.effect == RuleEffect::Allow => MatchResult::No,
             None if self.conditions.class.is_some() || call.runs_command => MatchResult::No,
+            None => self.restricts_all(context),
+        };
+        names
+            .min(self.agent(context))
+            .min(self.match_project(context))
+    }
+
+    /// Returns whether the rule applies to a call of a tool of the agent that runs no command and names no
+    /// file. An `allow` rule must name the tool. A rule for files or for a class does not apply.
+    pub(super) fn match_tool(&self, context: &RequestContext<'_>, tool: &AgentTool) -> MatchResult {
+        let Conditions {
+            class,
+            tool: tools,
+            path,
+            within,
+            outside,
+            ..
+        } = &self.conditions;
+        let of_files = path.is_some() || within.is_some() || outside.is_some();
+        let names = match tools {
+            _ if of_files || class.is_some() => MatchResult::No,
+            Some(tools) => MatchResult::of(names_tool(tools, &tool.name)),
+            None if self.effect == RuleEffect::Allow => MatchResult::No,
             None => self.restricts_all(context),
         };
         names
@@ -419,6 +447,10 @@ impl Rule {
         let class = class.as_ref().is_none_or(|class| class.contains(&crud));
         MatchResult::of(class).min(self.agent(context))
     }
+}
+
+fn names_tool(tools: &[String], name: &str) -> bool {
+    tools.iter().any(|tool| tool.eq_ignore_ascii_case(name))
 }
 
 /// Value of `program` that matches every program, in rules that ask or deny.

@@ -207,9 +207,6 @@ impl Rules {
             .collect();
         let request = context.request;
         let mut names_tool = false;
-        if let Some(tool) = &request.tool {
-            return Err(format!("no rule can allow the tool `{}`", tool.name));
-        }
         let used = match (&request.file, &request.network, &request.mcp) {
             (Some(file), ..) => allow::files(context, file, &rules)?,
             (None, Some(access), _) => allow::network(context, access, &rules)?,
@@ -221,7 +218,10 @@ impl Rules {
                 Err(_) if call.runs_command => allow::parts(context, &rules)?,
                 Err(why) => return Err(why),
             },
-            (None, None, None) => allow::parts(context, &rules)?,
+            (None, None, None) => match &request.tool {
+                Some(tool) => allow::tool(context, tool, &rules)?,
+                None => allow::parts(context, &rules)?,
+            },
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
@@ -263,8 +263,10 @@ pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<R
             command().max(rule.match_mcp(context, call))
         }
         (None, None, Some(call)) => rule.match_mcp(context, call),
-        (None, None, None) if request.tool.is_some() => MatchResult::No,
-        (None, None, None) => command(),
+        (None, None, None) => match &request.tool {
+            Some(tool) => rule.match_tool(context, tool),
+            None => command(),
+        },
     };
     let place = &rule.place;
     let verdict = |effect, reason, remember| RuleDecision {

@@ -71,6 +71,31 @@ fn the_write_of_an_approved_change_needs_no_second_answer() {
     is_asked(&mut connection, &exact);
 }
 
+/// Goose's requests have no diff, but the input of the tool.
+#[test]
+fn the_input_of_a_tool_shows_its_change() {
+    let mut connection = connection(Home::new());
+    let path = connection.home.project().join("a.txt");
+    for (input, content) in [
+        (json!({"path": path, "content": "new"}), "new"),
+        (
+            json!({"path": path, "before": "two", "after": "three"}),
+            "one\nthree\n",
+        ),
+    ] {
+        let call = json!({"kind": "edit", "rawInput": input});
+        connection.passes(&permission(8, &call, &options()));
+        let outcome = json!({"outcome": {"outcome": "selected", "optionId": "yes"}});
+        let answer = json!({"jsonrpc": "2.0", "id": 8, "result": outcome});
+        connection.client(&answer);
+        assert_eq!(connection.agent_reads.next(), answer);
+        let exact = write(&connection, "a.txt", content);
+        connection.passes(&exact);
+        end_write(&mut connection);
+        is_asked(&mut connection, &exact);
+    }
+}
+
 #[test]
 fn another_change_than_the_approved_one_needs_approval() {
     let mut connection = connection(Home::new());

@@ -204,6 +204,39 @@ fn a_read_without_a_kind_is_judged_by_its_tool() {
     connection.passes(&permission(9, &unknown, &options()));
 }
 
+/// Goose 1.52.0 gives every request the kind `other`, and names the tool in the update before.
+#[test]
+fn a_tool_of_the_kind_other_is_judged_by_its_name() {
+    let mut connection = connection(DENY_MAKE);
+    let named = |tool: &str, extension: &str| {
+        let call = json!({"toolName": tool, "extensionName": extension});
+        json!({"sessionUpdate": "tool_call", "title": "x", "_meta": {"goose": {"toolCall": call}}})
+    };
+    let shell = |command: &str| {
+        json!({"kind": "other", "status": "pending", "title": format!("shell · {command}"),
+            "rawInput": {"command": command, "timeout_secs": 60}})
+    };
+    describe(&mut connection, 8, &named("shell", "developer"));
+    let reply = connection.is_answered(&permission(8, &shell("git status"), &options()));
+    assert_eq!(selected(&reply), "yes");
+    describe(&mut connection, 9, &named("shell", "developer"));
+    let reply = connection.is_answered(&permission(9, &shell("make all"), &options()));
+    assert_eq!(selected(&reply), "no");
+    describe(&mut connection, 10, &named("shell", "developer"));
+    connection.passes(&permission(10, &shell("rm -r build"), &options()));
+    // A tool of an MCP server has any effect.
+    describe(&mut connection, 11, &named("shell", "notes"));
+    connection.passes(&permission(11, &shell("git status"), &options()));
+    connection.passes(&permission(12, &shell("git status"), &options()));
+    let path = connection.home.project().join("a.txt");
+    let write = json!({"kind": "other", "rawInput": {"path": path, "content": "x"}});
+    describe(&mut connection, 13, &named("write", "developer"));
+    connection.passes(&permission(13, &write, &options()));
+    let trail = connection.home.trail();
+    assert_eq!(trail[0]["command"], format!("Edit {}", path.display()));
+    assert_eq!(trail[0]["classification"], "UPDATE", "{}", trail[0]);
+}
+
 /// A tool of another kind, and a shell tool that asks for more than the command, may do more than
 /// the command.
 #[test]

@@ -104,6 +104,38 @@ fn a_shell_that_is_the_program_itself_changes_nothing() {
     error(&reply);
 }
 
+/// Goose passes the command as one text, and names the session to it.
+#[test]
+fn a_text_without_arguments_is_one_for_a_shell_unless_there_is_such_a_program() {
+    let mut connection = connection("");
+    let project = connection.home.project();
+    let create = |id: u64, command: &str, session: &str| {
+        let params = json!({
+            "sessionId": "s", "command": command, "cwd": project,
+            "env": [{"name": "AGENT_SESSION_ID", "value": session}],
+        });
+        request(id, "terminal/create", &params)
+    };
+    connection.passes(&create(8, "cat a.txt", "s"));
+    connection.passes(&create(9, "cat src/a.txt && git status", "s"));
+    connection.passes(&create(10, &format!("cat src/{}", "a".repeat(300)), "s"));
+    let reply = connection.is_answered(&create(11, "rm -r build", "s"));
+    assert!(error(&reply).contains("DELETE"), "{reply}");
+    let reply = connection.is_answered(&create(12, "cat a.txt", "other"));
+    assert!(error(&reply).contains("AGENT_SESSION_ID"), "{reply}");
+    std::fs::create_dir(project.join("cat src")).expect("a folder");
+    std::fs::write(project.join("cat src/b.txt"), "").expect("a file");
+    let reply = connection.is_answered(&create(13, "cat src/b.txt", "s"));
+    assert!(error(&reply).contains("runs the file"), "{reply}");
+    // The client may look for programs elsewhere.
+    let params = json!({
+        "sessionId": "s", "command": "cat a.txt", "cwd": project,
+        "env": [{"name": "PATH", "value": "/usr/bin"}],
+    });
+    let reply = connection.is_answered(&request(14, "terminal/create", &params));
+    error(&reply);
+}
+
 #[test]
 fn parameters_that_the_guard_does_not_know_need_approval() {
     let mut connection = connection("");

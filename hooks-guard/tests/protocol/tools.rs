@@ -338,6 +338,105 @@ fn a_tool_of_auggie_that_is_none_of_a_server_is_not_checked() {
     assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
 }
 
+/// Auggie calls no hook for the tool that `execute-tool` calls.
+#[test]
+fn a_tool_of_a_server_that_a_tool_of_the_agent_calls_is_judged() {
+    let execute = |arguments: Value| {
+        let call =
+            json!({"mcp_server": "git_hub", "tool_name": "delete_all", "arguments": arguments});
+        let mut input = input("execute-tool", &call);
+        input["is_mcp_tool"] = false.into();
+        input
+    };
+    let asked = question(Agent::Auggie, &execute(json!({"a": 1})));
+    let call = asked.request.mcp.expect("a tool of a server");
+    assert_eq!(call.tools.len(), 1);
+    assert_eq!(
+        (call.tools[0].server.as_str(), call.tools[0].tool.as_str()),
+        ("git_hub", "delete_all")
+    );
+    assert!(!call.runs_command);
+    assert_eq!(
+        asked.request.command,
+        r#"MCP tool git_hub/delete_all {"a":1}"#
+    );
+    let asked = question(Agent::Auggie, &execute(json!({"command": "rm -r build"})));
+    assert_eq!(asked.request.command, "rm -r build");
+    assert!(asked.request.mcp.expect("a tool of a server").runs_command);
+    // Auggie refuses a call without a server.
+    let mut none = input("execute-tool", &json!({"tool_name": "delete_all"}));
+    none["is_mcp_tool"] = false.into();
+    let event = read(Agent::Auggie, none.to_string().as_bytes());
+    assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
+}
+
+#[test]
+fn the_files_that_a_report_of_a_sub_agent_contains_are_read() {
+    let snippet = |path: &str| json!({"path": path, "startLine": 1, "endLine": 2});
+    let report = json!({"summary": "x", "references": [{"path": "/srv/p/c", "line": 1}],
+        "snippets": [snippet("/srv/p/a"), snippet("/srv/p/.env")]});
+    let asked = question(
+        Agent::Auggie,
+        &input("finish-subagent-context-gathering", &report),
+    );
+    let file = asked.request.file.expect("files");
+    assert_eq!(file.effect, Crud::Read);
+    let paths: Vec<_> = file
+        .paths
+        .iter()
+        .map(|path| path.to_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["/srv/p/a", "/srv/p/.env"]);
+}
+
+#[test]
+fn tools_of_agents_with_a_table_are_decided_by_it() {
+    let effect = |agent: Agent, tool: &str| {
+        let mut input = match agent {
+            Agent::Pi => json!({
+                "event": {"type": "tool_call", "toolName": tool, "toolCallId": "c", "input": {}},
+                "ctx": {"cwd": "/srv/p", "hasUI": false, "mode": "print", "sessionId": "s"},
+            }),
+            _ => input(tool, &json!({})),
+        };
+        input["is_mcp_tool"] = false.into();
+        match read(agent, input.to_string().as_bytes()).expect("an event") {
+            HookEvent::Ask(asked) => Some(asked.request.tool.expect("a tool").effect),
+            HookEvent::Nothing { .. } => None,
+            other => panic!("{other:?}"),
+        }
+    };
+    let does = |does: &str| Some(Some(AgentToolEffect::Does(does.to_owned())));
+    for (agent, nothing) in [
+        (Agent::Pi, "codemode"),
+        (Agent::KimiCode, "Agent"),
+        (Agent::KimiCode, "TowerInbox"),
+        (Agent::Auggie, "sub-agent-of-the-project"),
+        (Agent::Auggie, "view_tasklist"),
+    ] {
+        assert_eq!(effect(agent, nothing), None, "{agent} {nothing}");
+    }
+    for agent in [Agent::Pi, Agent::KimiCode, Agent::Auggie] {
+        assert_eq!(effect(agent, "teleport"), Some(None), "{agent}");
+    }
+    assert_eq!(
+        effect(Agent::KimiCode, "CronCreate"),
+        does("makes a prompt that runs later")
+    );
+    assert_eq!(
+        effect(Agent::KimiCode, "TowerMerge"),
+        does("changes the repository and its worktrees with git")
+    );
+    assert_eq!(
+        effect(Agent::Auggie, "github-api"),
+        does("acts at a service with the account of the user")
+    );
+    assert_eq!(
+        effect(Agent::Auggie, "web-fetch"),
+        Some(Some(AgentToolEffect::Fetches(Vec::new())))
+    );
+}
+
 /// Returns the input of Letta Code.
 fn letta(tool: &str, arguments: &Value) -> Value {
     json!({"event_type": "PreToolUse", "agent_id": "a", "working_directory": "/srv/p",

@@ -509,3 +509,100 @@ fn an_allow_rule_does_not_decide_a_request_that_is_already_allowed() {
     let request = file("Read", "x");
     assert_eq!(rules.decide(&request, &found(&request)), None);
 }
+
+#[test]
+fn a_rule_decides_about_a_tool_of_the_agent_by_its_name() {
+    let text = r#"
+[[rule]]
+effect = "allow"
+tool = ["CronCreate", "delegate", "later_tool"]
+
+[[rule.test]]
+tool = "croncreate"
+expect = "allow"
+
+[[rule.test]]
+tool = "delegate"
+agent = "goose"
+expect = "allow"
+
+[[rule.test]]
+tool = "RemoteTrigger"
+expect = "ask"
+
+# The guard does not know what it does.
+[[rule.test]]
+tool = "later_tool"
+expect = "ask"
+
+[[rule]]
+effect = "deny"
+tool = ["WebFetch", "Workflow", "other_tool"]
+agent = "claude-code"
+
+[[rule.test]]
+tool = "WebFetch"
+agent = "claude-code"
+expect = "deny"
+
+[[rule.test]]
+tool = "Workflow"
+agent = "letta-code"
+expect = "ask"
+
+[[rule.test]]
+tool = "other_tool"
+agent = "claude-code"
+expect = "deny"
+
+[[rule]]
+effect = "allow"
+tool = "Workflow"
+path = "src/**"
+
+[[rule.test]]
+tool = "Workflow"
+agent = "letta-code"
+expect = "ask"
+"#;
+    let rules = user(text);
+    let outcomes = rules.test();
+    assert_eq!(outcomes.len(), 8);
+    for outcome in &outcomes {
+        assert!(outcome.passed(), "{outcome:?}");
+    }
+    let why = |at: usize| outcomes[at].why.as_str();
+    assert_eq!(why(2), "no rule allows the tool `RemoteTrigger`");
+    assert_eq!(why(3), "no rule can allow the unknown tool `later_tool`");
+}
+
+#[test]
+fn a_rule_without_a_tool_applies_to_tools_of_the_agent_as_to_other_requests() {
+    let text = r#"
+[[rule]]
+effect = "deny"
+agent = "goose"
+
+[[rule.test]]
+tool = "delegate"
+agent = "goose"
+expect = "deny"
+
+[[rule.test]]
+tool = "CronCreate"
+agent = "claude-code"
+expect = "ask"
+
+[[rule]]
+effect = "allow"
+program = "cargo"
+
+[[rule.test]]
+tool = "CronCreate"
+agent = "claude-code"
+expect = "ask"
+"#;
+    for outcome in user(text).test() {
+        assert!(outcome.passed(), "{outcome:?}");
+    }
+}

@@ -281,6 +281,18 @@ fn mistakes_in_directories_are_reported() {
             "effect = 'allow'\nwithin = 'project'",
             "the rule allows everything",
         ),
+        (
+            "effect = 'allow'\ntool = ['Write', 'WebFetch']",
+            "no rule can allow the tool `WebFetch`",
+        ),
+        (
+            "effect = 'deny'\ntool = 'TodoWrite'",
+            "the guard leaves the tool `TodoWrite` to the agent",
+        ),
+        (
+            "effect = 'ask'\ntool = 'Write'\n[[rule.test]]\ntool = 'Write'\nexpect = 'ask'",
+            "the test has a `tool` but no `path`",
+        ),
     ] {
         let text = format!("[[rule]]\n{rule}\n");
         let parsed = Rules::parse(&text, "guard.toml", Origin::User, None, &super::places());

@@ -4,8 +4,8 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::{Shells, TerminalInput};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookSwitches, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookSwitches, JsonRegistration, McpCaller, McpNaming, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const AUGGIE: AgentDescription = AgentDescription {
@@ -31,11 +31,27 @@ pub(crate) const AUGGIE: AgentDescription = AgentDescription {
         ("remove-files", ToolKind::DELETES),
         ("view", ToolKind::Reads),
         ("grep-search", ToolKind::Searches),
+        // Its input names files whose lines it returns.
+        ("finish-subagent-context-gathering", ToolKind::Reads),
+        // If the service selects the compact set of tools.
+        ("bash", ToolKind::Shell),
+        ("write", ToolKind::CREATES),
+        ("edit", ToolKind::UPDATES),
+        ("read", ToolKind::Reads),
+        ("ls", ToolKind::Lists),
+        ("find", ToolKind::Lists),
+        ("grep", ToolKind::Searches),
     ],
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "_",
         tool_first: true,
+        caller: Some(McpCaller {
+            tool: "execute-tool",
+            server: "mcp_server",
+            name: "tool_name",
+            arguments: "arguments",
+        }),
         ..McpNaming::COMMON
     }),
     // Auggie also reads `permissionDecision`, and shows the user the reason of each `allow`.
