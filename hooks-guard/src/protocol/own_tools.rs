@@ -51,7 +51,8 @@ const MAKES_FILES: OwnTool = Asks("makes files whose places the guard does not k
 /// The tools of an agent by what the guard does.
 type OwnTools = &'static [(OwnTool, &'static [&'static str])];
 
-/// The agents with a complete list of tools. A name that ends in `*` is the start of names. The order is that of [`Agent::ALL`].
+/// The agents with a complete list of tools. A name that ends in `*` is the start of names. The order
+/// is that of [`Agent::ALL`].
 const TOOLS: &[(Agent, OwnTools)] = &[
     (
         Agent::ClaudeCode,
