@@ -731,4 +731,11 @@ export const earlierClients = [
   earlier(qwen, '0.24.3'),
   earlier(droid, '0.215.0'),
   earlier(cline, '3.0.64'),
+  earlier(pi, '1.5.2'),
+  earlier(kimi, '2.0.2'),
+  earlier(kilo, '7.7.7'),
+  earlier(goose, '1.50.0'),
+  earlier(letta, '0.32.17'),
+  earlier(auggie, '0.25.2'),
+  earlier(vibe, '3.0.2'),
 ];
