@@ -333,6 +333,17 @@ const PLACES = {
   vibe: {
     typed: '>',
     earlier: 'vibe-3.0.2',
+    plugin: {
+      flags: [],
+      files: {
+        '.vibe/plugins/other/plugin.json': json({
+          $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json',
+          name: 'other', version: '1.0.0', description: 'x', extensions: { 'ai.mistral.vibe': { schemaVersion: 1 } },
+        }),
+        '.vibe/plugins/other/ai.mistral.vibe/hooks.toml':
+          `[[hooks]]\nname = "other"\ntype = "pre_tool"\ncommand = "${OTHER_HOOK}"\n`,
+      },
+    },
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
     agent: called('agents.spawn', { name: 'tidy', message: TASK }),
@@ -668,6 +679,21 @@ const users = [
   })),
 ];
 
+// Skills that the model uses.
+
+const skills = [
+  {
+    name: 'skill',
+    clients: ['openhands'],
+    files: { 'project/.agents/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies up.\n---\nTidy: !\`${DELETE}\`\n` },
+    script: () => [{ tool: 'invoke_skill', arguments: { name: 'tidy', security_risk: 'LOW' } }],
+    expect: [
+      prevents('a command in a skill does not run', buildStays),
+      does('a command in a skill: the trail has the refusal', trail(/guard +invoke_skill/)),
+    ],
+  },
+];
+
 // Other programs beside the guard.
 
 const others = [
@@ -725,4 +751,4 @@ function doctorOk(o) {
   return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
 }
 
-export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...others];
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...others];
