@@ -12,6 +12,7 @@
 //              `agentFlags` are flags for it, `agentFiles` files, and `agentShell` is the call with which it runs a command
 //   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`;
 //              `typedFlags` replace the flags of `free`
+//   starts     keys that answer the questions of its terminal at the start
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`; `seen` is a pattern of the screen
 //              before the user types it, if only a terminal has such commands
 //   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
@@ -239,10 +240,11 @@ const PLACES = {
   kimi: {
     // Only a terminal has the mode.
     plan: ['--plan', '--auto'],
-    planSeen: 'plan',
+    planSeen: 'Never Ask plan',
+    starts: [{ see: 'Trust this folder' }, { key: 'Enter' }],
     resume: ['--continue'],
     agent: { tool: 'Agent', arguments: { ...task('coder'), run_in_background: false } },
-    typed: '>',
+    typed: 'Never Ask',
     typedFlags: ['--auto'],
     plugin: {
       flags: [],
@@ -360,6 +362,8 @@ const everyone = Object.keys(PLACES);
 /** Returns the clients that offer a feature. */
 const offering = (feature) => everyone.filter((id) => PLACES[id][feature] !== undefined);
 const place = (client) => PLACES[client.id];
+/** Returns the keys that a client's questions at its start need. */
+const starts = (id) => PLACES[id].starts ?? [];
 
 // Tests.
 
@@ -436,7 +440,7 @@ const modes = [
     })),
     ...offering('planSeen').map((id) => ({
       clients: [id],
-      keys: [{ see: PLACES[id].planSeen }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
+      keys: [...starts(id), { see: PLACES[id].planSeen }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
       expect: PLAN_IN_TERMINAL,
     })),
     {
@@ -655,7 +659,7 @@ const users = [
     clients: [id],
     flags: ({ free }) => PLACES[id].typedFlags ?? free,
     script: () => [],
-    keys: [{ see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
+    keys: [...starts(id), { see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
     expect: [
       does('a command that the user types after `!` runs', (o) => (o.buildStays ? '`build` stays' : '')),
       open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
@@ -669,7 +673,7 @@ const users = [
     files: PLACES[id].slash.files,
     script: () => [],
     ...(PLACES[id].slash.seen && {
-      keys: [{ see: PLACES[id].slash.seen }, { type: PLACES[id].slash.prompt }, { key: 'Enter' }, { wait: 8 }],
+      keys: [...starts(id), { see: PLACES[id].slash.seen }, { type: PLACES[id].slash.prompt }, { key: 'Enter' }, { wait: 8 }],
     }),
     expect: [
       does('a slash command reaches the model', (o) => (o.model.conversation === '' ? 'the model received nothing' : '')),
