@@ -576,6 +576,8 @@ const lettaModel = {
     },
   },
 };
+/** Flag of the lab, which Letta Code does not receive. */
+export const LAST_AGENT = 'LAST_AGENT';
 /**
  * Letta Code with its agents on this machine, which needs no account. Its program contains what it uses of the
  * packages in `overrides`; the registry of the lab may lack them.
@@ -595,7 +597,11 @@ const letta = {
     '.letta/lc-local-backend/providers/auth.json': json(lettaModel),
   },
   terminal: (flags) => ['--new-agent', ...flags],
-  headless: (flags, prompt) => ['--new-agent', ...flags, '-p', prompt],
+  // Without the flag, it continues with its last agent.
+  headless: (flags, prompt) =>
+    flags.includes(LAST_AGENT)
+      ? [...flags.filter((flag) => flag !== LAST_AGENT), '-p', prompt]
+      : ['--new-agent', ...flags, '-p', prompt],
   free: ['--permission-mode', 'unrestricted'],
   tools: {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),

@@ -21,7 +21,7 @@
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { called, HOME, PROJECT } from './clients.mjs';
+import { called, HOME, LAST_AGENT, PROJECT } from './clients.mjs';
 import {
   all, asked, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
@@ -296,7 +296,7 @@ const PLACES = {
     calls: 100,
   },
   letta: {
-    resume: ['--continue'],
+    resume: [LAST_AGENT],
     enters: [{ tool: 'EnterWorktree', arguments: { name: 'lab', base_ref: 'HEAD', refresh_base: false } }],
     typed: '>',
     slash: {
