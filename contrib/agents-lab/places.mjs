@@ -335,17 +335,6 @@ const PLACES = {
   vibe: {
     typed: '>',
     earlier: 'vibe-3.0.2',
-    plugin: {
-      flags: [],
-      files: {
-        '.vibe/plugins/other/plugin.json': json({
-          $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json',
-          name: 'other', version: '1.0.0', description: 'x', extensions: { 'ai.mistral.vibe': { schemaVersion: 1 } },
-        }),
-        '.vibe/plugins/other/ai.mistral.vibe/hooks.toml':
-          `[[hooks]]\nname = "other"\ntype = "pre_tool"\ncommand = "${OTHER_HOOK}"\n`,
-      },
-    },
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
     agent: called('agents.spawn', { name: 'tidy', message: TASK }),
