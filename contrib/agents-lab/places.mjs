@@ -282,7 +282,6 @@ const PLACES = {
   goose: {
     resume: ['--resume'],
     agent: { tool: 'delegate', arguments: { instructions: TASK } },
-    typed: 'goose',
     earlier: 'goose-1.50.0',
     plugin: {
       flags: [],
@@ -316,7 +315,8 @@ const PLACES = {
     plan: ['--ask'],
     resume: ['--continue'],
     agent: { tool: 'sub-agent-general-purpose', arguments: { action: 'run', name: 'tidy', instruction: TASK } },
-    typed: '›|>',
+    starts: [{ see: 'Tips for using' }, { key: 'Escape' }],
+    typed: 'shortcuts',
     plugin: {
       flags: ['--plugin-dir', `${HOME}/other`],
       files: {
