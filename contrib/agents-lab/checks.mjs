@@ -12,6 +12,7 @@
 //   guard      state of the guard: `fine`, or a failure in guard-double.sh, or `missing`
 //   service    answer of the operator while `hooks-guard serve` runs: APPROVED, DENIED or `nothing`;
 //              `stopped` stops the process of the service
+//   refuses    text of the questions that the operator denies, whatever `service` says
 //   token      true if the client gets its token for hooks over HTTP
 //   install    arguments of `hooks-guard install`
 //   env        environment
@@ -1242,6 +1243,7 @@ export function scenario(check, client, guard) {
     service: guard === 'none' ? undefined : check.service,
     timeouts: guard === 'none' ? undefined : check.timeouts,
     token: guard === 'none' ? undefined : check.token,
+    refuses: check.refuses,
     script: check.script(client.tools, client),
     others: check.others?.(client.tools, client) ?? [],
     first: check.first?.(client),

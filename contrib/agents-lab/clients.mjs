@@ -576,6 +576,8 @@ const lettaModel = {
     },
   },
 };
+/** Flag of the lab, which Letta Code does not receive. */
+export const LAST_AGENT = 'LAST_AGENT';
 /**
  * Letta Code with its agents on this machine, which needs no account. Its program contains what it uses of the
  * packages in `overrides`; the registry of the lab may lack them.
@@ -595,7 +597,11 @@ const letta = {
     '.letta/lc-local-backend/providers/auth.json': json(lettaModel),
   },
   terminal: (flags) => ['--new-agent', ...flags],
-  headless: (flags, prompt) => ['--new-agent', ...flags, '-p', prompt],
+  // Without the flag, it continues with its last agent.
+  headless: (flags, prompt) =>
+    flags.includes(LAST_AGENT)
+      ? [...flags.filter((flag) => flag !== LAST_AGENT), '-p', prompt]
+      : ['--new-agent', ...flags, '-p', prompt],
   free: ['--permission-mode', 'unrestricted'],
   tools: {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
@@ -731,4 +737,11 @@ export const earlierClients = [
   earlier(qwen, '0.24.3'),
   earlier(droid, '0.215.0'),
   earlier(cline, '3.0.64'),
+  earlier(pi, '1.5.2'),
+  earlier(kimi, '2.0.2'),
+  earlier(kilo, '7.7.7'),
+  earlier(goose, '1.50.0'),
+  earlier(letta, '0.32.17'),
+  earlier(auggie, '0.25.2'),
+  earlier(vibe, '3.0.2'),
 ];

@@ -89,14 +89,36 @@ function editSettings(place) {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, added(inner)]));
   };
+  const tables = installedFiles().filter((path) => path.endsWith('.toml'));
   const paths = installedFiles().filter((path) => path.endsWith('.json'));
-  if (paths.length === 0) outcome.notes.push('no settings to edit were found');
+  if (paths.length + tables.length === 0) outcome.notes.push('no settings to edit were found');
+  for (const path of tables) {
+    const settings = readFileSync(path, 'utf8');
+    const edited = editedTables(settings, place);
+    if (!edited.includes('another hook')) outcome.notes.push(`${path} has no hook of the guard`);
+    put(path, edited);
+  }
   for (const path of paths) {
     const settings = JSON.parse(readFileSync(path, 'utf8'));
     const edited = added(settings);
     if (JSON.stringify(edited) === JSON.stringify(settings)) outcome.notes.push(`${path} has no hook of the guard`);
     put(path, `${JSON.stringify(reversed(edited), null, '\t')}\n\n`);
   }
+}
+
+/** Does the same with a TOML document, in which each hook is a table of a list. */
+function editedTables(text, place) {
+  let number = 0;
+  return text.split(/^(?=\[)/m).map((table) => {
+    if (!table.includes('hooks-guard hook')) return table;
+    const [header, ...lines] = table.trim().split('\n');
+    const own = [header, ...lines.reverse().map((line) => `  ${line}`), ''].join('\n');
+    number += 1;
+    const other = own
+      .replace(/^ *command = .*$/m, '  command = "true" # another hook')
+      .replace(/^ *name = .*$/m, `  name = "another-${number}"`);
+    return place === 'before' ? `${other}\n${own}\n` : `${own}\n${other}\n`;
+  }).join('');
 }
 
 /** Shortens each timeout of the hook that `install` wrote. */
@@ -118,7 +140,8 @@ function shortenTimeouts(seconds) {
 }
 
 /**
- * Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending.
+ * Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending. A question that
+ * contains the text `refuses` of the scenario is denied.
  * `stopped` stops the process once it responds.
  */
 async function serve(answer) {
@@ -140,7 +163,8 @@ async function serve(answer) {
     const { pending } = await get('pending');
     for (const { id, command } of pending) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ id, response: answer });
+      const refused = scenario.refuses && command.includes(scenario.refuses);
+      const body = JSON.stringify({ id, response: refused ? 'DENIED' : answer });
       if (answer !== 'nothing') await fetch(`${SERVICE}/permission-response`, { method: 'POST', headers, body });
       if (!outcome.answers.includes(command)) outcome.answers.push(command);
     }

@@ -202,8 +202,8 @@ const AUGMENT_START = {
   '/get-models': {
     default_model: MODEL,
     models: [{ name: MODEL, suggested_prefix_char_count: 1_000, suggested_suffix_char_count: 1_000 }],
-    // Without it, Auggie calls no hook.
-    feature_flags: { enable_hooks: true },
+    // Without `enable_hooks`, Auggie calls no hook; without the others, it has no sub-agents, no `!` and no plugins.
+    feature_flags: { enable_hooks: true, beachhead_enable_sub_agent_tool: true, cli_enable_bash_mode: true, enable_plugin_marketplace: true },
     languages: [],
   },
   '/agents/list-remote-tools': { tools: [] },

@@ -3,24 +3,27 @@
 //
 // An entry of `PLACES` has what a client offers for them:
 //   plan       flags of its plan mode, and those without which the mode refuses a command itself
+//              `planSeen` is a pattern of its screen in plan mode, if the mode needs a terminal
 //   planRefuses  what the model receives if the plan mode itself refuses commands
 //   resume     flags that continue the last session
 //   worktree   flags with which it makes a worktree of its own and works there
-//              `worktreeFiles` are settings for them
+//              `worktreeFiles` are settings for them, `enters` are calls of the model that make it and go there
 //   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended,
-//              `agentFlags` are flags for it, and `agentShell` is the call with which it runs a command
+//              `agentFlags` are flags for it, `agentFiles` files, and `agentShell` is the call with which it runs a command
 //   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`;
 //              `typedFlags` replace the flags of `free`
-//   slash      flags, prompt and files of a slash command that runs `rm -r build`
+//   starts     keys that answer the questions of its terminal at the start
+//   slash      flags, prompt and files of a slash command that runs `rm -r build`; `seen` is a pattern of the screen
+//              before the user types it, if only a terminal has such commands
 //   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
 //   earlier    id of an earlier version (clients.mjs)
 //   edited     false if another program cannot add a hook to the settings that `install` writes
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { called, HOME, PROJECT } from './clients.mjs';
+import { called, HOME, LAST_AGENT, PROJECT } from './clients.mjs';
 import {
-  all, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
+  all, asked, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
 } from './expectations.mjs';
 
@@ -53,6 +56,26 @@ export const Other = async () => ({
   'permission.ask': async (_, output) => { output.status = 'allow'; },
 });
 `;
+/** Extension of Pi. */
+const PI_EXTENSION = `import { writeFileSync } from 'node:fs';
+export default function (pi) {
+  pi.on('tool_call', async () => {
+    writeFileSync('${HOME}/${OTHER_HOOK_RAN}', '');
+    return { block: false };
+  });
+}
+`;
+/** Extensions that the package of Pi has as examples. */
+const PI_EXAMPLES = '/mnt/clients/pi/node_modules/@earendil-works/pi-coding-agent/examples/extensions';
+/** Mod of Letta Code: sees each call, and allows it. */
+const LETTA_MOD = `import { writeFileSync } from 'node:fs';
+export default function (letta) {
+  letta.events.on('tool_start', () => writeFileSync('${HOME}/${OTHER_HOOK_RAN}', ''));
+  letta.permissions.register({ id: 'other', description: 'Allows.', check: () => ({ decision: 'allow' }) });
+}
+`;
+/** Time of an installation. */
+const LONG_AGO = '2026-01-01T00:00:00.000Z';
 /** Returns the settings of Gemini CLI with more in them. */
 const settingsOf = (text, more) => ({ '.gemini/settings.json': json({ ...JSON.parse(text), ...more }) });
 /** A command of Gemini CLI and Qwen Code. */
@@ -199,6 +222,48 @@ const PLACES = {
     edited: false,
     calls: 100,
   },
+  pi: {
+    // An example in its package: the extension refuses commands itself.
+    plan: ['--extension', `${PI_EXAMPLES}/plan-mode/index.ts`, '--plan'],
+    planRefuses: /Plan mode: command blocked/,
+    resume: ['--continue'],
+    // Another example. Each sub-agent is a process of its own.
+    agent: { tool: 'subagent', arguments: { agent: 'worker', task: TASK } },
+    agentFlags: ['--extension', `${PI_EXAMPLES}/subagent/index.ts`],
+    agentFiles: { '.pi/agent/agents/worker.md': '---\nname: worker\ndescription: Works.\n---\nWork.\n' },
+    typed: 'stand-in',
+    plugin: { flags: [], files: { '.pi/agent/extensions/other.ts': PI_EXTENSION } },
+    earlier: 'pi-1.5.2',
+    edited: false,
+    calls: 100,
+  },
+  kimi: {
+    // Only a terminal has the mode.
+    plan: ['--plan', '--auto'],
+    planSeen: 'Never Ask plan',
+    starts: [{ see: 'Trust this folder' }, { key: 'Enter' }],
+    resume: ['--continue'],
+    agent: { tool: 'Agent', arguments: { ...task('coder'), run_in_background: false } },
+    typed: 'Never Ask',
+    typedFlags: ['--auto'],
+    plugin: {
+      flags: [],
+      files: {
+        '.kimi-code/plugins/installed.json': json({
+          version: 1,
+          plugins: [{
+            id: 'other', root: `${HOME}/.kimi-code/plugins/managed/other`, source: 'local-path', enabled: true,
+            installedAt: LONG_AGO, updatedAt: LONG_AGO, originalSource: `${HOME}/other`,
+          }],
+        }),
+        '.kimi-code/plugins/managed/other/kimi.plugin.json': json({
+          name: 'other', version: '1.0.0', hooks: [{ event: 'PreToolUse', command: OTHER_HOOK }],
+        }),
+      },
+    },
+    earlier: 'kimi-2.0.2',
+    calls: 100,
+  },
   kilo: {
     plan: ['--agent', 'plan', '--auto'],
     resume: ['--continue'],
@@ -208,13 +273,16 @@ const PLACES = {
       prompt: 'x',
       files: { '.config/kilo/command/tidy.md': `---\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
     },
+    typed: 'Ask anything',
     plugin: { flags: [], files: { '.config/kilo/plugins/other.js': OPENCODE_PLUGIN } },
+    earlier: 'kilo-7.7.7',
     edited: false,
     calls: 100,
   },
   goose: {
     resume: ['--resume'],
     agent: { tool: 'delegate', arguments: { instructions: TASK } },
+    earlier: 'goose-1.50.0',
     plugin: {
       flags: [],
       files: {
@@ -227,17 +295,54 @@ const PLACES = {
     calls: 100,
   },
   letta: {
+    resume: [LAST_AGENT],
+    enters: [{ tool: 'EnterWorktree', arguments: { name: 'lab', base_ref: 'HEAD', refresh_base: false } }],
+    typed: '>',
+    slash: {
+      seen: '>',
+      prompt: '/tidy',
+      files: { 'project/.commands/tidy.md': `---\ndescription: Tidies.\n---\nTidy: !\`${DELETE}\`\n` },
+    },
+    plugin: { flags: [], files: { '.letta/mods/other.js': LETTA_MOD } },
+    earlier: 'letta-0.32.17',
     agent: { tool: 'Agent', arguments: task('general-purpose') },
     // Its sub-agents run in the background.
     wait: [{ tool: 'Bash', arguments: { command: 'sleep 40', description: 'x', timeout: 100_000 } }],
     calls: 100,
   },
+  auggie: {
+    // The mode without tools that change something.
+    plan: ['--ask'],
+    resume: ['--continue'],
+    agent: { tool: 'sub-agent-general-purpose', arguments: { action: 'run', name: 'tidy', instruction: TASK } },
+    starts: [{ see: 'Tips for using' }, { key: 'Escape' }],
+    typed: 'shortcuts',
+    plugin: {
+      flags: ['--plugin-dir', `${HOME}/other`],
+      files: {
+        'other/.augment-plugin/marketplace.json': json({
+          name: 'lab', owner: { name: 'x' }, plugins: [{ name: 'other', source: './plugin' }],
+        }),
+        'other/plugin/.augment-plugin/plugin.json': json({ name: 'other', version: '1.0.0' }),
+        'other/plugin/hooks/hooks.json': json({
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: `${HOME}/other-hook.sh` }] }] },
+        }),
+      },
+    },
+    earlier: 'auggie-0.25.2',
+    calls: 100,
+  },
   vibe: {
+    typed: '>',
+    earlier: 'vibe-3.0.2',
     resume: ['--continue'],
     worktree: ['--worktree', 'lab'],
     agent: called('agents.spawn', { name: 'tidy', message: TASK }),
     wait: [{ tool: 'wait', arguments: { timeout_ms: 60_000 } }],
-    edited: false,
+    calls: 100,
+  },
+  openhands: {
+    resume: ['--resume', '--last'],
     calls: 100,
   },
 };
@@ -246,6 +351,8 @@ const everyone = Object.keys(PLACES);
 /** Returns the clients that offer a feature. */
 const offering = (feature) => everyone.filter((id) => PLACES[id][feature] !== undefined);
 const place = (client) => PLACES[client.id];
+/** Returns the keys that a client's questions at its start need. */
+const starts = (id) => PLACES[id].starts ?? [];
 
 // Tests.
 
@@ -285,6 +392,8 @@ const groups = (list, size) =>
 const PARALLEL = 8;
 const DELETES_LONG = `: ${'x'.repeat(100_000)}; ${DELETE}`;
 const TREE = `${HOME}/tree`;
+/** In a worktree that the client makes, the folder is not part of it. */
+const DELETE_THERE = `rm -r ${PROJECT}/build`;
 const MAKE_TREE = [['add', '--force', 'build'], ['commit', '--quiet', '--message', 'build'], ['worktree', 'add', '--quiet', TREE]];
 
 /** A session after another one: a read in the first, a deletion in the second. */
@@ -294,10 +403,16 @@ const later = {
   others: (tools) => [{ prompt: AGAIN, script: [tools.shell(READ), tools.shell(DELETE)] }],
 };
 
+const PLAN_IN_TERMINAL = [
+  prevents('plan mode: a delete does not run', buildStays),
+  prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/)),
+  does('plan mode: the terminal shows the mode', noNotes),
+];
+
 const modes = [
   ...[
     {
-      clients: offering('plan').filter((id) => !PLACES[id].planRefuses && id !== 'grok'),
+      clients: offering('plan').filter((id) => !PLACES[id].planRefuses && !PLACES[id].planSeen && id !== 'grok'),
       expect: [
         does('plan mode: a delete does not run', buildStays),
         unlessItEnds(prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/))),
@@ -312,6 +427,11 @@ const modes = [
       clients: [id],
       expect: [does('plan mode: the client itself refuses a delete', all(buildStays, told(1, PLACES[id].planRefuses)))],
     })),
+    ...offering('planSeen').map((id) => ({
+      clients: [id],
+      keys: [...starts(id), { see: PLACES[id].planSeen }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
+      expect: PLAN_IN_TERMINAL,
+    })),
     {
       // Codex has no flag for the mode.
       clients: ['codex'],
@@ -320,11 +440,7 @@ const modes = [
         { see: '›' }, { type: '/plan' }, { key: 'Enter' }, { see: 'Plan mode' }, { submit: 'do it' },
         { see: 'All done', orTold: 2 },
       ],
-      expect: [
-        prevents('plan mode: a delete does not run', buildStays),
-        prevents('plan mode: the reason of the guard reaches the model', told(1, /DELETE/)),
-        does('plan mode: the terminal shows the mode', noNotes),
-      ],
+      expect: PLAN_IN_TERMINAL,
     },
   ].map((check) => ({
     name: 'plan',
@@ -363,6 +479,7 @@ const modes = [
     clients: offering('agent').filter((id) => id !== 'goose'),
     script: (tools, client) => [place(client).agent, ...(place(client).wait ?? [])],
     flags: (client) => [...(place(client).agentFlags ?? []), ...client.free],
+    files: (client) => place(client).agentFiles ?? {},
     others: (tools, client) => {
       const shell = place(client).agentShell ?? tools.shell;
       return [{ prompt: TASK, script: [shell(READ), shell(DELETE)] }];
@@ -412,12 +529,24 @@ const modes = [
     clients: offering('worktree'),
     flags: (client) => [...client.free, ...place(client).worktree],
     files: (client) => place(client).worktreeFiles?.(client) ?? {},
-    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(`rm -r ${PROJECT}/build`)],
+    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
     expect: [
       does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
       prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
     ],
   },
+  ...offering('enters').map((id) => ({
+    name: 'own-worktree',
+    clients: [id],
+    // The operator approves the worktree.
+    service: 'APPROVED',
+    refuses: DELETE_THERE,
+    script: (tools) => [...PLACES[id].enters, tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
+    expect: [
+      does('in a worktree that the client makes: a read-only command runs', told(1, /worktrees/)),
+      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, asked(DELETE_THERE))),
+    ],
+  })),
 ];
 
 const sizes = [
@@ -519,7 +648,7 @@ const users = [
     clients: [id],
     flags: ({ free }) => PLACES[id].typedFlags ?? free,
     script: () => [],
-    keys: [{ see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
+    keys: [...starts(id), { see: PLACES[id].typed }, { type: '!' }, { type: DELETE }, { key: 'Enter' }, { wait: 6 }],
     expect: [
       does('a command that the user types after `!` runs', (o) => (o.buildStays ? '`build` stays' : '')),
       open('a command that the user types after `!`: the hook is not called', (o) => (o.calls.length > 0 ? 'the hook is called' : '')),
@@ -532,12 +661,30 @@ const users = [
     prompt: PLACES[id].slash.prompt,
     files: PLACES[id].slash.files,
     script: () => [],
+    ...(PLACES[id].slash.seen && {
+      keys: [...starts(id), { see: PLACES[id].slash.seen }, { type: PLACES[id].slash.prompt }, { key: 'Enter' }, { wait: 8 }],
+    }),
     expect: [
       does('a slash command reaches the model', (o) => (o.model.conversation === '' ? 'the model received nothing' : '')),
       open('a command in a slash command: runs without the hook, by the rules of the client', (o) =>
         o.buildStays ? '`build` stays' : ''),
     ],
   })),
+];
+
+// Skills that the model uses.
+
+const skills = [
+  {
+    name: 'skill',
+    clients: ['openhands'],
+    files: { 'project/.agents/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies up.\n---\nTidy: !\`${DELETE}\`\n` },
+    script: () => [{ tool: 'invoke_skill', arguments: { name: 'tidy', security_risk: 'LOW' } }],
+    expect: [
+      prevents('a command in a skill does not run', buildStays),
+      does('a command in a skill: the trail has the refusal', trail(/guard +invoke_skill/)),
+    ],
+  },
 ];
 
 // Other programs beside the guard.
@@ -597,4 +744,4 @@ function doctorOk(o) {
   return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
 }
 
-export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...others];
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...others];

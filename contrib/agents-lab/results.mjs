@@ -72,6 +72,7 @@ const PLACES = [
   ['Inside of a script of the model', ['javascript', 'javascript-parallel', 'javascript-patch', 'script-of-tools']],
   ['`!command` that the user types', ['typed-by-the-user']],
   ['Command in a slash command', ['slash-command']],
+  ['Command in a skill that the model uses', ['skill']],
   ['Plugin whose hook allows everything', ['plugin-hook']],
   ['Settings edited after `install`', ['settings-edited']],
   ['Client updated after `install`', ['update']],

@@ -343,6 +343,10 @@ pub const CLIENTS: &[AgentClient] = &[
             both(".openhands/hooks.json").seen(Source::Run("1.16.0")),
             both(".openhands/agents/").seen(Source::Code("1.16.0")),
             both(".agents/agents/").seen(Source::Code("1.16.0")),
+            // Skills, whose commands run without the hook.
+            both(".openhands/skills/").seen(Source::Code("1.16.0")),
+            both(".openhands/microagents/").seen(Source::Code("1.16.0")),
+            both(".agents/skills/").seen(Source::Run("1.16.0")),
             user(".openhands/mcp.json").seen(Source::Run("1.16.0")),
             both(".openhands/hooks/"),
             both(".openhands/setup.sh"),
@@ -426,6 +430,7 @@ pub const CLIENTS: &[AgentClient] = &[
         files: &[
             both(".letta/settings.json").seen(Source::Run("0.32.18")),
             both(".letta/settings.local.json"),
+            project(".commands/").seen(Source::Run("0.32.18")),
             // Mods, skills, sub-agents and the memory of agents.
             both(".letta/"),
         ],

@@ -37,6 +37,7 @@ const RUNS_CODE: OwnTool = Asks("runs code that the guard does not read");
 const WORKTREE: OwnTool = Asks("makes a worktree, in which the session continues");
 const SESSION: OwnTool = Asks("starts another session");
 const UNHOOKED: OwnTool = Asks("starts an agent whose tools do not call the hook");
+const RUNS_SKILL: OwnTool = Asks("runs the commands in a skill without the hook");
 const BROWSES: OwnTool = Asks("acts in a browser");
 const TYPES: OwnTool = Asks("types into a running program");
 const SETTINGS: OwnTool = Asks("prepares a change of the agent's settings");
@@ -486,13 +487,13 @@ const TOOLS: &[(Agent, OwnTools)] = &[
                     "browser_scroll",
                     "browser_switch_tab",
                     "finish",
-                    "invoke_skill",
                     "task_tracker",
                     "think",
                 ],
             ),
             (Fetches, &["browser_navigate"]),
             (UNHOOKED, &["delegate", "task"]),
+            (RUNS_SKILL, &["invoke_skill"]),
             (
                 BROWSES,
                 &["browser_click", "browser_set_storage", "browser_type"],

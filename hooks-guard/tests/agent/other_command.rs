@@ -161,3 +161,17 @@ fn tools_that_act_later_and_unknown_tools_need_approval() {
         assert_eq!(ask("CronCreate", &json!({})).0, "ask");
     }
 }
+
+#[test]
+fn a_skill_whose_commands_call_no_hook_needs_approval() {
+    let home = Home::new();
+    let input = json!({"event_type": "PreToolUse", "tool_name": "invoke_skill", "session_id": "x",
+        "tool_input": {"name": "tidy", "kind": "InvokeSkillAction"}, "working_dir": "/srv"});
+    let output = home.hook("openhands", &[], &input);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let reason = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        reason.contains("`invoke_skill` runs the commands in a skill without the hook"),
+        "{reason}"
+    );
+}

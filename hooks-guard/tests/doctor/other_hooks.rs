@@ -126,6 +126,17 @@ fn a_command_of_a_project_that_runs_without_the_hook_is_named() {
             ".qwen/commands/tidy.md",
             "x !{rm -r build}",
         ),
+        (
+            Agent::OpenCode,
+            ".opencode/command/tidy.md",
+            "x !`rm -r build`",
+        ),
+        (
+            Agent::KiloCode,
+            ".kilo/commands/a/tidy.md",
+            "x !`rm -r build`",
+        ),
+        (Agent::LettaCode, ".commands/tidy.md", "x !`rm -r build`"),
     ] {
         let mut home = Home::new();
         home.install(agent);
