@@ -37,6 +37,7 @@ function installGuard() {
   if (status !== 0) outcome.notes.push(`install: status ${status}: ${text.trim()}`);
   if (scenario.guard === 'missing') return rmSync(INSTALLED);
   if (scenario.guard === 'plain') return;
+  if (scenario.guard === 'empty') return put(INSTALLED, '#!/bin/sh\nexec cat >/dev/null\n', 0o755);
   put(join(HOME, 'guard-mode'), scenario.guard);
   put(join(HOME, 'late-seconds'), String(scenario.late));
   const double = `${INSTALLED}.double`;

@@ -34,7 +34,7 @@ Runs the clients (default: all) against a hooks-guard binary.
   --record       keep the results in results.json
   --offered      print the names of the tools that each client offers to its model, without the guard
   --time         only compare the times of calls with and without the hook (default clients: claude, codex)
-  --limit NUMBER with --time: a greater ratio of the times fails
+  --limit NUMBER with --time: a greater ratio to an empty hook fails
   --table        write the results to docs/agents.md, and run nothing
 `;
 
@@ -235,9 +235,9 @@ if (options.time) {
   // One after another: sessions at once would slow each other down.
   for (const client of installClients(wanted).filter(({ id }) => id !== node.id)) {
     const run = async (name, scene) => (await runScenario(name, { ...scene, slow: Number(options.slow) })).outcome;
-    const { why, calls, text } = await compareTimes(client, run);
+    const { why, beside, text } = await compareTimes(client, run);
     if (why) report('BAD', client.id, 'the times with and without the hook', why);
-    else report(calls > Number(options.limit ?? Infinity) ? 'BAD' : 'ok', client.id, text);
+    else report(beside > Number(options.limit ?? Infinity) ? 'BAD' : 'ok', client.id, text);
   }
   if (!options.keep) rmSync(homes, { recursive: true, force: true });
   process.exit(counts.BAD > 0 ? 1 : 0);

@@ -1,9 +1,9 @@
-// Measures the time of a tool call with and without the hook, for `--time`.
+// Measures the time of a tool call with the hook, with an empty hook and without one, for `--time`.
 
 import { scenario } from './checks.mjs';
 
 const CALLS = 10;
-/** Sessions with the hook, and as many without it. */
+/** Sessions with each hook. */
 const SESSIONS = 5;
 
 /** Ten reads, one after another. */
@@ -16,32 +16,36 @@ const CHECK = {
 const seconds = (ms) => `${(ms / 1_000).toFixed(2)} s`;
 const ratio = (one, other) => Math.round((one / other) * 100) / 100;
 
+/** The guard, a hook that only reads its input, and no hook: the client takes time for every hook. */
+const HOOKS = ['plain', 'empty', 'none'];
+
 /**
- * Runs sessions with ten calls, alternately with the hook as `install` registers it and without it, and compares the
- * fastest of each.
+ * Runs sessions with ten calls: with the hook as `install` registers it, with an empty program as the hook, and without
+ * one, in turns. Compares the fastest of each.
  *
  * `run` runs a scenario and returns its outcome. Returns `{ why }` if a session did not make all calls, else the ratio
- * `calls` of the time from the first request to the last result, the ratio `session` of the whole run of the client,
- * and a `text` with the times.
+ * `beside` of the time from the first request to the last result with the hook to that with the empty one, and a `text`
+ * with the times.
  */
 export async function compareTimes(client, run) {
-  const fastest = { plain: { calls: Infinity, session: Infinity }, none: { calls: Infinity, session: Infinity } };
+  const fastest = Object.fromEntries(HOOKS.map((hook) => [hook, { calls: Infinity, session: Infinity }]));
   for (let i = 0; i < SESSIONS; i += 1) {
-    for (const guard of i % 2 === 0 ? ['plain', 'none'] : ['none', 'plain']) {
-      const outcome = await run(`${client.id}-time-${guard}-${i}`, scenario(CHECK, client, guard));
+    for (const at of HOOKS.keys()) {
+      const hook = HOOKS[(i + at) % HOOKS.length];
+      const outcome = await run(`${client.id}-time-${hook}-${i}`, scenario(CHECK, client, hook));
       const { times, told } = outcome?.model ?? { times: [], told: [] };
       const wrong = told.findIndex((text) => !/first/.test(text));
       if (told.length !== CALLS || wrong >= 0) return { why: `call ${told.length} of ${CALLS}: ${told[wrong]}` };
-      fastest[guard].calls = Math.min(fastest[guard].calls, times[CALLS] - times[0]);
-      fastest[guard].session = Math.min(fastest[guard].session, outcome.elapsed);
+      fastest[hook].calls = Math.min(fastest[hook].calls, times[CALLS] - times[0]);
+      fastest[hook].session = Math.min(fastest[hook].session, outcome.elapsed);
     }
   }
-  const { plain, none } = fastest;
-  const calls = ratio(plain.calls, none.calls);
-  const session = ratio(plain.session, none.session);
+  const { plain, empty, none } = fastest;
+  const beside = ratio(plain.calls, empty.calls);
   const text = [
-    `ten calls take ${calls} times as long with the hook (${seconds(plain.calls)}, without ${seconds(none.calls)}),`,
-    `the session ${session} times (${seconds(plain.session)}, without ${seconds(none.session)})`,
+    `ten calls take ${beside} times as long with the hook as with an empty one (${seconds(plain.calls)},`,
+    `${seconds(empty.calls)}), and ${ratio(plain.calls, none.calls)} times as long as without (${seconds(none.calls)});`,
+    `the session ${ratio(plain.session, none.session)} times (${seconds(plain.session)}, ${seconds(none.session)})`,
   ].join(' ');
-  return { calls, session, text };
+  return { beside, text };
 }
