@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::phase::Phase;
 
-/// One hook of a [`PhaseRegistry`].
+/// One hook of a [`PhaseRegistry`](super::PhaseRegistry).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookDescriptor {

@@ -31,7 +31,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     ///
     /// # Errors
     /// If a hook fails, panics or exceeds its timeout: later hooks do not run. Registrations can
-    /// set another [`FailurePolicy`].
+    /// set another [`FailurePolicy`](hooks_core::FailurePolicy).
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         self.run_pre_hooks(request, None).await
     }
