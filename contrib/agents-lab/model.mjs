@@ -202,15 +202,21 @@ const AUGMENT_START = {
   '/get-models': {
     default_model: MODEL,
     models: [{ name: MODEL, suggested_prefix_char_count: 1_000, suggested_suffix_char_count: 1_000 }],
-    // Without `enable_hooks`, Auggie calls no hook; without the others, it has no sub-agents, no `!` and no plugins.
-    feature_flags: { enable_hooks: true, beachhead_enable_sub_agent_tool: true, cli_enable_bash_mode: true, enable_plugin_marketplace: true },
+    feature_flags: {
+      // Without it, Auggie calls no hook.
+      enable_hooks: true,
+      // Sub-agents, `!` and plugins.
+      beachhead_enable_sub_agent_tool: true,
+      cli_enable_bash_mode: true,
+      enable_plugin_marketplace: true,
+      // Prompts without which there is no `execute-tool`.
+      tool_search_summary_prompt: 'x',
+      tool_search_find_tool_prompt: 'x',
+    },
     languages: [],
   },
   '/agents/list-remote-tools': { tools: [] },
 };
-
-// Without these prompts, Auggie has no `execute-tool`.
-Object.assign(AUGMENT_START['/get-models'].feature_flags, { tool_search_summary_prompt: 'x', tool_search_find_tool_prompt: 'x' });
 
 /** Returns a value that should be a list, or an empty list. */
 function listOf(value) {

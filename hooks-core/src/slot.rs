@@ -364,11 +364,11 @@ impl<H: ?Sized> Slot<H> {
         let Some(List::Conditional(leaves)) = &self.lists.running else {
             return None;
         };
-        let mut checked = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
+        let mut admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
         // Leaf by leaf: `event_filter/4` −85 instructions beside a flattened iterator.
         let mut nodes = Vec::with_capacity(self.enabled_len());
         for leaf in leaves.iter() {
-            nodes.extend(leaf.iter().filter(&mut checked));
+            nodes.extend(leaf.iter().filter(&mut admitted));
         }
         Some(nodes)
     }

@@ -331,13 +331,14 @@ impl Lexer<'_> {
             let other_end = find_bracket(self.source, open, self.to, (b'{', b'}'), false);
             let assigns = operator.trim_start_matches(':').starts_with('=');
             // Where single quotes quote, something else may be expanded.
-            let quoting = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
-            let is_text = |piece: &WordPiece| matches!(piece, WordPiece::Text { .. });
-            let expands_other = quoting
-                .pieces
-                .iter()
-                .any(|piece| !is_text(piece) && !word.pieces.contains(piece));
-            match other_end != end || assigns || expands_other {
+            let expands_other = || {
+                let mode = QuoteMode::Expression;
+                let quoting = lex_word(self.source, after, end, mode, self.ends);
+                let is_text = |piece: &WordPiece| matches!(piece, WordPiece::Text { .. });
+                let mut pieces = quoting.pieces.iter();
+                pieces.any(|piece| !is_text(piece) && !word.pieces.contains(piece))
+            };
+            match other_end != end || assigns || expands_other() {
                 true => ParameterOperator::Disputed(word),
                 // The quotes may be a part of the value.
                 false => ParameterOperator::Other(word),

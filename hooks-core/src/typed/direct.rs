@@ -33,9 +33,7 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
-    where
-        'a: 'b;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S>;
 
     /// Returns the type of no `last`: the function takes it.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -46,9 +44,7 @@ pub trait WithLast<'a, S: SlotDef + ?Sized> {
 /// The function takes the slot's arguments.
 pub trait Plain<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
-    where
-        'a: 'b;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S>;
 
     /// Returns the type of the `last` that the function does not take.
     fn __hooks_left_out(&self) -> PhantomData<S::Last> {
@@ -60,10 +56,7 @@ pub trait Plain<'a, S: SlotDef + ?Sized> {
 pub trait Owned<'a, S: SlotDef + ?Sized> {
     /// Returns the arguments, because the function is called by the hook's `call`.
     #[inline]
-    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
-    where
-        'a: 'b,
-    {
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S> {
         Err((args, last))
     }
 
@@ -80,10 +73,7 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start<'b>(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>
-    where
-        'a: 'b,
-    {
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S> {
         Ok(HookFuture::__new(
             READY,
             self.function.call_last(args, last),
@@ -98,10 +88,7 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start<'b>(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S>
-    where
-        'a: 'b,
-    {
+    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'a, 'a, S> {
         Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }

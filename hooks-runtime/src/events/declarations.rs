@@ -50,8 +50,8 @@ impl HookRegistry {
     ///
     /// The data of each emission are compared with the schema, together with the default fields:
     /// before the first hook, and after the changes by hooks, unless the event is denied. A mismatch
-    /// is the error [`EmitError::Schema`](super::EmitError::Schema), or a warning in the log if the schema is
-    /// [`warn_only`](EventSchema::warn_only).
+    /// is the error [`EmitError::Schema`](super::EmitError::Schema), or a warning in the log if the
+    /// schema is [`warn_only`](EventSchema::warn_only).
     ///
     /// ```
     /// use hooks_runtime::events::{EventField, EventSchema};

@@ -26,8 +26,8 @@ impl EmitOptions {
 
     /// Ends the emission with an error if a hook is pending after this time. A hook that blocks its
     /// thread cannot be cancelled. After the deadline, hooks of the phase
-    /// [`Observe`](super::EventPhase::Observe) are polled once; if they are pending, they are cancelled,
-    /// and the emission has their failures.
+    /// [`Observe`](super::EventPhase::Observe) are polled once; if they are pending, they are
+    /// cancelled, and the emission has their failures.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);

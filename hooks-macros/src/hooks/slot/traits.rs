@@ -34,6 +34,8 @@ impl SlotExpansion<'_> {
         let receiver = self.receiver();
         // If the name is taken, the compiler shows the head of the item.
         let keyword = quote_spanned!(spans::generated_at(slot.method.span())=> trait);
+        // `__hooks_start` has two lifetimes with a bound, so that its implementation under
+        // `#[impl_hook]`, which names the types of the slot by their projections, has equal ones.
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
