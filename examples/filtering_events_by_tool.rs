@@ -39,7 +39,7 @@ async fn main() -> Result<(), EmitError> {
         println!("{tool} {path}: {}", emission.action);
     }
     for hook in hooks.descriptors() {
-        let name = hook.name.unwrap_or_default();
+        let name = hook.name.as_deref().unwrap_or_default();
         println!(
             "{name}: enabled {}, {} failures",
             hook.enabled, hook.failures

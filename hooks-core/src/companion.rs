@@ -20,11 +20,10 @@ pub use chain::Chain;
 pub use post_process::{Aggregate, AggregateInto, Finalize, FinalizeInto};
 
 #[doc(hidden)]
-pub use chain::{Chained, DynChain, StopCondition};
+pub use chain::{ChainRole, Chained, DynChain, StopCondition};
 #[doc(hidden)]
 pub use post_process::{
-    Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto, DynPostProcess,
-    Finalized, Outputs, PostProcess,
+    AggregateIntoRole, AggregateRole, DynPostProcess, FinalizeIntoRole, FinalizeRole, PostProcess,
 };
 #[doc(hidden)]
-pub use stored::{Companion, Named, NoCompanion, Role};
+pub use stored::{By, Companion, NoCompanion, Replacement, Stored};

@@ -1,6 +1,7 @@
 //! Descriptions of a set and its registrations, for display and for serialisation.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::entry::{EntryMeta, short_type_name};
 use crate::escape::escape;
@@ -78,7 +79,7 @@ pub struct CompanionDescription {
     pub name: String,
 }
 
-/// Description of a registration of a slot.
+/// Description of a registration: of a slot, or of a registry, whose descriptors contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -95,12 +96,25 @@ pub struct EntryDescription {
     /// The keys of the entries after which this entry runs.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub after: Vec<String>,
-    /// `true` if the entry has a condition. Serialised if `true`.
+    /// Timeout of a call. Serialised if there is one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub timeout: Option<Duration>,
+    /// `true` if the host trusts the hook. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub trusted: bool,
+    /// `true` if the entry has a condition, so that it runs for some calls only. Serialised if `true`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
     pub conditional: bool,
-    /// `true` if the entry is disabled and does not run. Serialised if `true`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
-    pub disabled: bool,
+    /// `false` if the entry is disabled and does not run. Serialised as `disabled`, if it is.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            rename = "disabled",
+            skip_serializing_if = "is_true",
+            serialize_with = "opposite"
+        )
+    )]
+    pub enabled: bool,
 }
 
 #[cfg(feature = "serde")]
@@ -110,6 +124,24 @@ pub struct EntryDescription {
 )]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[cfg(feature = "serde")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+#[cfg(feature = "serde")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn opposite<S: serde::Serializer>(value: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!value)
 }
 
 impl EntryDescription {
@@ -125,7 +157,7 @@ impl EntryDescription {
             .map(|key| format!("after {}", escape(key)));
         let mut options: Vec<_> = before.chain(after).collect();
         options.extend(self.conditional.then(|| "conditional".to_owned()));
-        options.extend(self.disabled.then(|| "disabled".to_owned()));
+        options.extend((!self.enabled).then(|| "disabled".to_owned()));
         options
     }
 }
@@ -187,7 +219,7 @@ impl SlotDescription {
     pub(crate) fn new(
         name: &'static str,
         kind: &'static str,
-        companions: [Option<(&'static str, &'static str)>; 2],
+        companions: [Option<(&'static str, &'static str)>; 3],
         entries: &[&EntryMeta],
     ) -> Self {
         let companions = companions.into_iter().flatten();
@@ -253,8 +285,10 @@ impl From<&EntryMeta> for EntryDescription {
             priority: entry.priority(),
             before: entry.before().map(str::to_owned).collect(),
             after: entry.after().map(str::to_owned).collect(),
+            timeout: entry.timeout(),
+            trusted: entry.is_trusted(),
             conditional: entry.is_conditional(),
-            disabled: !entry.is_enabled(),
+            enabled: entry.is_enabled(),
         }
     }
 }

@@ -4,8 +4,8 @@ pub use crate::around::AroundCall;
 pub use crate::bounds::{BoxFuture, HookArgument, HookObject, MaybeSend};
 pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
-    Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
-    Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
+    Aggregate, AggregateInto, AggregateIntoRole, AggregateRole, By, Chain, ChainRole, Chained,
+    Finalize, FinalizeInto, FinalizeIntoRole, FinalizeRole, NoCompanion, StopCondition,
 };
 pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
@@ -15,17 +15,18 @@ pub use crate::future::{ColdFuture, Lazy};
 pub use crate::hook_future::HookFuture;
 pub use crate::reentrancy::HookReentrancyError;
 pub use crate::stateful::Stateful;
-pub use crate::typed::around::{AroundSlot, DispatchInner};
-pub use crate::typed::custom::{Custom, Pipeline, Relay};
+pub use crate::typed::around::AroundSlot;
+pub use crate::typed::custom::{Custom, Pipeline, Relay, Steps};
+pub use crate::typed::default_rule::{Always, Fallback, Singleton};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
-pub use crate::typed::kind::{Always, Concurrent, Fallback, Singleton};
+pub use crate::typed::kind::{Concurrent, Sequential};
 pub use crate::typed::registrations::Registrations;
-pub use crate::typed::slot::{AlwaysSlot, ChainedSlot, FallbackSlot, SingletonSlot, TypedSlot};
+pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Cloned, Copied, DynHook, OmittedOutput, OnReentry,
-    OwnedArgs, SlotDef, Started, default, pin, text,
+    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, OmittedOutput,
+    OnReentry, OwnedArgs, SlotDef, SlotEnd, Started, default, pin, text,
 };
 
 pub use std::clone::Clone;

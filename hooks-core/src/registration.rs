@@ -16,11 +16,17 @@ pub struct Registration {
     from: Arc<dyn Unregister>,
 }
 
-/// A registry from which entries can be removed, as a [`Registration`] stores it; the
-/// implementation must not keep the registry alive.
+/// Removes an entry of a registry, as a [`Registration`] stores it. Implemented for closures; they must
+/// not keep the registry alive.
 pub trait Unregister: MaybeSend + MaybeSync {
     /// Removes this entry, and returns `true` if it was registered.
     fn unregister(&self, id: EntryId) -> bool;
+}
+
+impl<F: Fn(EntryId) -> bool + MaybeSend + MaybeSync> Unregister for F {
+    fn unregister(&self, id: EntryId) -> bool {
+        self(id)
+    }
 }
 
 impl Registration {

@@ -584,7 +584,7 @@ fn the_description_shows_the_order_and_its_reasons() {
         .iter()
         .find(|entry| entry.key.as_deref() == Some("off"))
         .unwrap();
-    assert!(off.disabled);
+    assert!(!off.enabled);
     assert_eq!(off.after, ["first"]);
     assert!(
         slot.entries
@@ -976,7 +976,7 @@ proptest! {
                 prop_assert!(entries.is_sorted_by_key(|entry| entry.priority));
             }
             let expected: Vec<u32> = std::iter::once(100).chain(entries.iter()
-                .filter(|entry| !entry.disabled)
+                .filter(|entry| entry.enabled)
                 .map(|entry| entry.key.as_deref().unwrap().parse().unwrap())).collect();
             prop_assert_eq!(block_on(set.gather(100)), expected);
         }

@@ -44,13 +44,13 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
-    EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy, Registration,
-    RegistrationError, Slot, Step, Timer,
+    EntryDescription, EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy,
+    Registration, RegistrationError, Slot, Step, Timer,
 };
 use serde::Serialize;
 
@@ -496,37 +496,31 @@ fn policy(chosen: Option<FailurePolicy>) -> FailurePolicy {
 pub struct TransformDescriptor {
     /// Id of the hook.
     pub id: String,
-    /// Lower runs first.
-    pub priority: i32,
-    /// The ids of the hooks before which this hook runs.
-    pub before: Vec<String>,
-    /// The ids of the hooks after which this hook runs.
-    pub after: Vec<String>,
-    /// Timeout of a call.
-    pub timeout: Option<Duration>,
     /// Failure policy.
     pub on_failure: FailurePolicy,
-    /// `false` if the hook is disabled.
-    pub enabled: bool,
-    /// `true` if the hook runs for some values only.
-    pub conditional: bool,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
+    /// Its entry, with the id as the key.
+    #[serde(flatten)]
+    pub entry: EntryDescription,
 }
 
 impl TransformDescriptor {
     fn new(entry: &EntryMeta, failures: u32) -> Self {
         TransformDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
-            priority: entry.priority(),
-            before: entry.before().map(str::to_owned).collect(),
-            after: entry.after().map(str::to_owned).collect(),
-            timeout: entry.timeout(),
             on_failure: policy(entry.on_failure()),
-            enabled: entry.is_enabled(),
-            conditional: entry.is_conditional(),
             failures,
+            entry: entry.into(),
         }
+    }
+}
+
+impl Deref for TransformDescriptor {
+    type Target = EntryDescription;
+
+    fn deref(&self) -> &EntryDescription {
+        &self.entry
     }
 }
 

@@ -168,7 +168,7 @@ impl FrontEnd for Events {
 
     fn list(&self) -> Vec<String> {
         let hooks = self.hooks.descriptors().into_iter();
-        hooks.map(|hook| hook.key.unwrap()).collect()
+        hooks.map(|hook| hook.entry.key.unwrap()).collect()
     }
 
     fn run(&self) {

@@ -1,10 +1,9 @@
 //! Chains: companions that may stop a dispatch after an output.
 
-use std::any::type_name;
 use std::future::Future;
 use std::ops::ControlFlow;
 
-use super::stored::{Companion, NoCompanion, Role};
+use super::stored::{By, Companion, NoCompanion, Role};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
 use crate::future::{ColdFuture, Either, Never};
 
@@ -43,16 +42,24 @@ pub trait Chain<T>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> impl StopCondition<T>
+    fn __hooks_condition(chain: &Chained<'_, By<ChainRole, Self>, T>) -> impl StopCondition<T>
     where
         Self: Sized,
     {
-        stored
+        chain
     }
 }
 
 /// A slot's chain.
 pub type Chained<'h, C, T> = Companion<C, dyn DynChain<T> + 'h>;
+
+/// The role of a [`Chain`].
+#[derive(Debug)]
+pub enum ChainRole {}
+
+impl Role for ChainRole {
+    const NAME: &'static str = "chain";
+}
 
 /// Decides after each output whether a dispatch stops: the chain of a slot, or none.
 ///
@@ -95,13 +102,13 @@ fn unreachable<F>() -> F {
     unreachable!("a slot without a chain polls no chain")
 }
 
-impl<T, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
+impl<T, C: Chain<T>> StopCondition<T> for &Chained<'_, By<ChainRole, C>, T> {
     const IS_PRESENT: bool = true;
     const IS_IMMEDIATE: bool = C::__HOOKS_AT_ONCE;
 
     fn check_now(self, output: &T) -> Option<ControlFlow<()>> {
         match self {
-            Companion::Default(chain) => chain.__hooks_check_now(output),
+            Companion::Default(chain) => chain.0.__hooks_check_now(output),
             Companion::Override(..) => None,
         }
     }
@@ -113,7 +120,7 @@ impl<T, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
     fn check_override(self, output: T) -> (T, Option<ControlFlow<()>>) {
         let flow = match self {
             Companion::Default(_) => None,
-            Companion::Override(chain, _) => chain.check_now(&output),
+            Companion::Override(chain) => chain.companion.check_now(&output),
         };
         (output, flow)
     }
@@ -123,8 +130,10 @@ impl<T, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
         T: MaybeSend,
     {
         match self {
-            Companion::Default(chain) => Either::left(check(&**chain, output)),
-            Companion::Override(chain, _) => Either::right(ColdFuture::new(chain.check(output))),
+            Companion::Default(chain) => Either::left(check(&*chain.0, output)),
+            Companion::Override(chain) => {
+                Either::right(ColdFuture::new(chain.companion.check(output)))
+            }
         }
     }
 }
@@ -163,15 +172,5 @@ impl<T, C: Chain<T>> DynChain<T> for C {
         T: MaybeSend + 'a,
     {
         Box::pin(check(self, output))
-    }
-}
-
-impl<C, T> Role for Chained<'_, C, T> {
-    fn role(&self) -> Option<(&'static str, &'static str)> {
-        Some(("chain", self.name(type_name::<C>())))
-    }
-
-    fn extend(&mut self, other: Self, slot: &'static str) {
-        self.replace_with(other, slot, "chain");
     }
 }

@@ -1,11 +1,12 @@
 //! Aggregates and finalizers: companions that turn the outputs of a dispatch into its result.
 
-use std::any::type_name;
 use std::future::Future;
+use std::marker::PhantomData;
 
-use super::stored::{Companion, Named, Role};
+use super::stored::{By, Companion, Role};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
-use crate::future::{ColdFuture, Either};
+use crate::future::{AndThen, ColdFuture, Continuation, Either};
+use crate::typed::accumulator::Outputs;
 
 /// Reduces the outputs of a dispatch to one value of the same type
 /// (`#[hook(…, aggregate = Type)]`).
@@ -30,13 +31,14 @@ pub trait Aggregate<T>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_end<'s, 'h>(
-        stored: &'s Aggregated<'h, ByAggregate<Self>, T, T>,
-    ) -> &'s impl PostProcess<Outputs<T>, T>
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<AggregateRole, Self>, dyn DynPostProcess<Outputs<T>, T> + '_>,
+        dispatch: impl Future<Output = Outputs<T>> + MaybeSend + 's,
+    ) -> impl Future<Output = T> + MaybeSend
     where
         Self: Sized,
     {
-        stored
+        post_process(end, dispatch)
     }
 }
 
@@ -79,13 +81,14 @@ pub trait AggregateInto<I, O>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_end<'s, 'h>(
-        stored: &'s Aggregated<'h, ByAggregateInto<Self>, I, O>,
-    ) -> &'s impl PostProcess<Outputs<I>, O>
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<AggregateIntoRole<O>, Self>, dyn DynPostProcess<Outputs<I>, O> + '_>,
+        dispatch: impl Future<Output = Outputs<I>> + MaybeSend + 's,
+    ) -> impl Future<Output = O> + MaybeSend
     where
         Self: Sized,
     {
-        stored
+        post_process(end, dispatch)
     }
 }
 
@@ -128,13 +131,14 @@ pub trait Finalize<T>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_end<'s, 'h>(
-        stored: &'s Finalized<'h, ByFinalize<Self>, T, T>,
-    ) -> &'s impl PostProcess<T, T>
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<FinalizeRole, Self>, dyn DynPostProcess<T, T> + '_>,
+        dispatch: impl Future<Output = T> + MaybeSend + 's,
+    ) -> impl Future<Output = T> + MaybeSend
     where
         Self: Sized,
     {
-        stored
+        post_process(end, dispatch)
     }
 }
 
@@ -177,40 +181,18 @@ pub trait FinalizeInto<I, O>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_end<'s, 'h>(
-        stored: &'s Finalized<'h, ByFinalizeInto<Self>, I, O>,
-    ) -> &'s impl PostProcess<I, O>
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<FinalizeIntoRole<O>, Self>, dyn DynPostProcess<I, O> + '_>,
+        dispatch: impl Future<Output = I> + MaybeSend + 's,
+    ) -> impl Future<Output = O> + MaybeSend
     where
         Self: Sized,
     {
-        stored
+        post_process(end, dispatch)
     }
 }
 
-/// The outputs of a dispatch, for an aggregate.
-#[derive(Debug)]
-pub enum Outputs<T> {
-    /// All outputs, in execution order.
-    All(Vec<T>),
-    /// The output of the default of a `fallback` slot without hooks.
-    Default(T),
-}
-
-impl<T> Outputs<T> {
-    fn into_vec(self) -> Vec<T> {
-        match self {
-            Outputs::All(outputs) => outputs,
-            Outputs::Default(output) => vec![output],
-        }
-    }
-}
-
-/// A slot's aggregate.
-pub type Aggregated<'h, C, I, O> = Finalized<'h, C, Outputs<I>, O>;
-/// A slot's finalizer.
-pub type Finalized<'h, C, I, O> = Companion<C, dyn DynPostProcess<I, O> + 'h>;
-
-/// The last part of a dispatch: an aggregate or a finalizer.
+/// An aggregate or a finalizer.
 pub trait PostProcess<I, O>: HookObject {
     /// Returns the result of the dispatch if it needs no post-processing, otherwise the input.
     fn skip(input: I) -> Result<O, I> {
@@ -240,62 +222,50 @@ impl<I, O, C: PostProcess<I, O>> DynPostProcess<I, O> for C {
     }
 }
 
-impl<C: PostProcess<I, O>, I, O> PostProcess<I, O> for Finalized<'_, C, I, O> {
-    fn skip(input: I) -> Result<O, I> {
-        C::skip(input)
-    }
-
-    fn post_process(&self, input: I) -> impl Future<Output = O> + MaybeSend {
-        match self {
-            Companion::Default(companion) => Either::left(companion.post_process(input)),
-            Companion::Override(companion, _) => {
-                Either::right(ColdFuture::new(companion.post_process_boxed(input)))
+/// Continues a dispatch with an aggregate or a finalizer.
+#[inline]
+fn post_process<'a, C: PostProcess<I, O>, I, O>(
+    end: &'a Companion<C, dyn DynPostProcess<I, O> + '_>,
+    dispatch: impl Future<Output = I> + MaybeSend + 'a,
+) -> impl Future<Output = O> + MaybeSend {
+    AndThen::new(dispatch, move |outputs| match C::skip(outputs) {
+        Ok(result) => Continuation::Done(result),
+        Err(outputs) => Continuation::Future(match end {
+            Companion::Default(end) => Either::left(end.post_process(outputs)),
+            Companion::Override(end) => {
+                Either::right(ColdFuture::new(end.companion.post_process_boxed(outputs)))
             }
-        }
-    }
+        }),
+    })
 }
 
-impl<C: Named, I, O> Role for Finalized<'_, C, I, O> {
-    fn role(&self) -> Option<(&'static str, &'static str)> {
-        Some((C::ROLE, self.name(C::name())))
-    }
-
-    fn extend(&mut self, other: Self, slot: &'static str) {
-        self.replace_with(other, slot, C::ROLE);
-    }
-}
-
-/// Defines the wrapper that makes a type of one of the four companion traits a [`PostProcess`].
-macro_rules! post_process {
-    ($($(#[$doc:meta])* $name:ident: $role:literal;)+) => {
+/// Defines the roles, each with its name.
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident $(<$result:ident>)?: $name:literal;)+) => {
         $(
             $(#[$doc])*
-            #[derive(Debug, Clone, Copy, Default)]
-            pub struct $name<C>(pub C);
+            #[derive(Debug)]
+            pub struct $role $(<$result>(PhantomData<fn() -> $result>))?;
 
-            impl<C> Named for $name<C> {
-                const ROLE: &'static str = $role;
-
-                fn name() -> &'static str {
-                    type_name::<C>()
-                }
+            impl $(<$result>)? Role for $role $(<$result>)? {
+                const NAME: &'static str = $name;
             }
         )+
     };
 }
 
-post_process! {
-    /// [`Aggregate`] as a [`PostProcess`].
-    ByAggregate: "aggregate";
-    /// [`AggregateInto`] as a [`PostProcess`].
-    ByAggregateInto: "aggregate";
-    /// [`Finalize`] as a [`PostProcess`].
-    ByFinalize: "finalize";
-    /// [`FinalizeInto`] as a [`PostProcess`].
-    ByFinalizeInto: "finalize";
+roles! {
+    /// The role of an [`Aggregate`].
+    AggregateRole: "aggregate";
+    /// The role of an [`AggregateInto`] with the result `O`.
+    AggregateIntoRole<O>: "aggregate";
+    /// The role of a [`Finalize`].
+    FinalizeRole: "finalize";
+    /// The role of a [`FinalizeInto`] with the result `O`.
+    FinalizeIntoRole<O>: "finalize";
 }
 
-impl<T, C: Aggregate<T>> PostProcess<Outputs<T>, T> for ByAggregate<C> {
+impl<T, C: Aggregate<T>> PostProcess<Outputs<T>, T> for By<AggregateRole, C> {
     fn skip(outputs: Outputs<T>) -> Result<T, Outputs<T>> {
         match outputs {
             Outputs::Default(output) => Ok(output),
@@ -308,19 +278,19 @@ impl<T, C: Aggregate<T>> PostProcess<Outputs<T>, T> for ByAggregate<C> {
     }
 }
 
-impl<I, O, C: AggregateInto<I, O>> PostProcess<Outputs<I>, O> for ByAggregateInto<C> {
+impl<I, O, C: AggregateInto<I, O>> PostProcess<Outputs<I>, O> for By<AggregateIntoRole<O>, C> {
     fn post_process(&self, outputs: Outputs<I>) -> impl Future<Output = O> + MaybeSend {
         self.0.call(outputs.into_vec())
     }
 }
 
-impl<T, C: Finalize<T>> PostProcess<T, T> for ByFinalize<C> {
+impl<T, C: Finalize<T>> PostProcess<T, T> for By<FinalizeRole, C> {
     fn post_process(&self, result: T) -> impl Future<Output = T> + MaybeSend {
         self.0.call(result)
     }
 }
 
-impl<I, O, C: FinalizeInto<I, O>> PostProcess<I, O> for ByFinalizeInto<C> {
+impl<I, O, C: FinalizeInto<I, O>> PostProcess<I, O> for By<FinalizeIntoRole<O>, C> {
     fn post_process(&self, result: I) -> impl Future<Output = O> + MaybeSend {
         self.0.call(result)
     }

@@ -3,38 +3,55 @@
 
 use std::any::type_name;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
+
+use crate::bounds::HookObject;
 
 /// The companion of a slot that has none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCompanion;
 
-/// A companion of a slot: `C` is the type in the slot's definition, `D` the `dyn` of replacements.
+/// A companion of a slot: `C` is the one in the slot's definition, `D` the `dyn` of replacements.
 pub enum Companion<C, D: ?Sized> {
     /// The companion of the slot's definition.
-    Default(Arc<C>),
-    /// The companion that replaced it, with the name of its type.
-    Override(Arc<D>, &'static str),
+    Default(C),
+    /// The companion that replaced it.
+    Override(Arc<Replacement<D>>),
 }
 
-impl<C, D: ?Sized> Companion<C, D> {
-    /// Creates the companion of the slot's definition.
-    #[must_use]
-    pub fn new(default: C) -> Self {
-        Companion::Default(Arc::new(default))
+/// A companion that replaced the one of the slot's definition.
+#[derive(Debug)]
+pub struct Replacement<D: ?Sized> {
+    type_name: &'static str,
+    pub(super) companion: D,
+}
+
+impl<C> Replacement<C> {
+    pub(crate) fn new(companion: C, type_name: &'static str) -> Self {
+        Replacement {
+            type_name,
+            companion,
+        }
+    }
+}
+
+impl<C: Stored, D: ?Sized> Companion<C, D> {
+    /// Returns the role and the full name of the companion's type; `None` without a companion.
+    pub(crate) fn role(&self) -> Option<(&'static str, &'static str)> {
+        C::ROLE.map(|role| (role, self.name()))
     }
 
-    /// Returns the full name of the companion's type; `default` is the name of the type in the
-    /// slot's definition.
-    pub(super) fn name(&self, default: &'static str) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
-            Companion::Default(_) => default,
-            Companion::Override(_, name) => name,
+            Companion::Default(_) => C::name(),
+            Companion::Override(replacement) => replacement.type_name,
         }
     }
 
-    /// Copies a replacement from another set, and warns if it overwrites one of this set.
-    pub(super) fn replace_with(&mut self, other: Self, slot: &'static str, role: &'static str) {
+    /// Copies the replacement of another set, if `other` is one, and warns if it overwrites one of
+    /// this set.
+    pub(crate) fn extend(&mut self, other: Self, slot: &'static str) {
         if let Companion::Default(_) = other {
             return;
         }
@@ -42,7 +59,7 @@ impl<C, D: ?Sized> Companion<C, D> {
             tracing::warn!(
                 target: "hooks_core",
                 slot,
-                role,
+                role = C::ROLE,
                 "companion overwritten; the last one set wins"
             );
         }
@@ -50,46 +67,72 @@ impl<C, D: ?Sized> Companion<C, D> {
     }
 }
 
-impl<C, D: ?Sized> Clone for Companion<C, D> {
+impl<C: Stored, D: ?Sized> Clone for Companion<C, D> {
     fn clone(&self) -> Self {
+        // Looks at nothing: `for_call/1` −2 % instructions.
+        if let Some(absent) = C::ABSENT {
+            return Companion::Default(absent);
+        }
         match self {
-            Companion::Default(companion) => Companion::Default(Arc::clone(companion)),
-            Companion::Override(companion, name) => {
-                Companion::Override(Arc::clone(companion), name)
-            }
+            Companion::Default(companion) => Companion::Default(companion.clone()),
+            Companion::Override(replacement) => Companion::Override(Arc::clone(replacement)),
         }
     }
 }
 
-impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
+impl<C: Stored, D: ?Sized> fmt::Debug for Companion<C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name(type_name::<C>()))
+        f.write_str(self.name())
     }
 }
 
-/// The role of a companion in its slot.
-pub trait Role: Sized {
-    /// Returns the role and the full name of the companion's type; `None` without a companion.
-    fn role(&self) -> Option<(&'static str, &'static str)>;
-
-    /// Copies the replacement of another set, if `other` is one, and warns if it overwrites one
-    /// of this set.
-    fn extend(&mut self, other: Self, slot: &'static str);
-}
-
-impl Role for NoCompanion {
-    fn role(&self) -> Option<(&'static str, &'static str)> {
-        None
-    }
-
-    fn extend(&mut self, _: Self, _: &'static str) {}
-}
-
-/// Role and name of an aggregate or finalizer. Holds also for a type that does not implement its
-/// companion trait, so that such a type causes one error only.
-pub trait Named {
-    /// `aggregate` or `finalize`.
-    const ROLE: &'static str;
+/// A companion in a slot's definition, or [`NoCompanion`].
+pub trait Stored: Clone + HookObject {
+    /// `chain`, `aggregate` or `finalize`; `None` without a companion.
+    const ROLE: Option<&'static str>;
+    /// The value that stands for no companion, which is never replaced.
+    const ABSENT: Option<Self> = None;
     /// Returns the full name of the companion's type.
     fn name() -> &'static str;
+}
+
+impl Stored for NoCompanion {
+    const ROLE: Option<&'static str> = None;
+    const ABSENT: Option<Self> = Some(NoCompanion);
+
+    fn name() -> &'static str {
+        type_name::<NoCompanion>()
+    }
+}
+
+/// A companion of the type `C` in the role `R`.
+#[derive(Debug)]
+pub struct By<R, C>(pub(super) Arc<C>, PhantomData<fn() -> R>);
+
+/// The role of a companion.
+pub trait Role {
+    /// Its name.
+    const NAME: &'static str;
+}
+
+impl<R, C> By<R, C> {
+    /// Wraps a companion.
+    #[must_use]
+    pub fn new(companion: C) -> Self {
+        By(Arc::new(companion), PhantomData)
+    }
+}
+
+impl<R, C> Clone for By<R, C> {
+    fn clone(&self) -> Self {
+        By(Arc::clone(&self.0), PhantomData)
+    }
+}
+
+impl<R: Role, C: HookObject> Stored for By<R, C> {
+    const ROLE: Option<&'static str> = Some(R::NAME);
+
+    fn name() -> &'static str {
+        type_name::<C>()
+    }
 }

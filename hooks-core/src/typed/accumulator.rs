@@ -2,8 +2,6 @@
 
 use std::mem::{self, ManuallyDrop};
 
-use crate::companion::Outputs;
-
 /// The type of `last`: `Option<T>` if hooks receive the previous output, otherwise `()`.
 pub trait Handover<T> {
     /// Takes the previous output from the accumulator.
@@ -30,6 +28,24 @@ impl<T> Handover<T> for () {
     fn none() -> Self {}
 }
 
+/// The outputs of a dispatch, for an aggregate.
+#[derive(Debug)]
+pub enum Outputs<T> {
+    /// All outputs, in execution order.
+    All(Vec<T>),
+    /// The output of the default of a `fallback` slot without hooks.
+    Default(T),
+}
+
+impl<T> Outputs<T> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        match self {
+            Outputs::All(outputs) => outputs,
+            Outputs::Default(output) => vec![output],
+        }
+    }
+}
+
 /// Stores the outputs of a dispatch that its result depends on.
 pub trait Accumulator<T> {
     /// The result of the dispatch, before a companion processes it.
@@ -44,6 +60,8 @@ pub trait Accumulator<T> {
     fn reserve(&mut self, outputs: usize);
     /// Stores an output.
     fn push(&mut self, output: T);
+    /// Stores these outputs only.
+    fn set_all(&mut self, outputs: impl Iterator<Item = T>);
     /// Stores the output of the default of a `fallback` slot.
     fn set_default(&mut self, output: T);
     /// Takes the last output.
@@ -68,6 +86,10 @@ impl<T> Accumulator<T> for LastOutput<T> {
 
     fn push(&mut self, output: T) {
         self.0 = Some(output);
+    }
+
+    fn set_all(&mut self, outputs: impl Iterator<Item = T>) {
+        self.0 = outputs.last();
     }
 
     fn set_default(&mut self, output: T) {
@@ -153,6 +175,10 @@ impl<T> Accumulator<T> for AllOutputs<T> {
             // The replaced `Vec` is empty. Dropping it would call a destructor.
             mem::forget(mem::replace(outputs, grown));
         }
+    }
+
+    fn set_all(&mut self, outputs: impl Iterator<Item = T>) {
+        *self = AllOutputs::of(Outputs::All(outputs.collect()));
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -6,74 +6,57 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::around::{AroundCall, DynAround, Innermost, IntoAround, Next};
-use crate::bounds::{BoxFuture, HookObject, MaybeSend};
-use crate::companion::Role;
+use crate::bounds::{BoxFuture, MaybeSend};
+use crate::companion::{NoCompanion, Stored};
 use crate::describe::SlotDescription;
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::future::{ColdFuture, Either};
 use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
-use crate::typed::kind::Kind;
 use crate::typed::registrations::check_all;
 use crate::typed::slot::TypedSlot;
-use crate::typed::slot_def::SlotDef;
+use crate::typed::slot_def::{Companions, SlotDef, SlotEnd};
 
-/// The dispatch of a slot `T` without its around hooks.
-pub trait DispatchInner<T>: AroundCall {
-    /// Dispatches.
-    fn dispatch<'a>(
-        slot: &'a T,
-        args: <Self as AroundCall>::Args<'a>,
-    ) -> impl Future<Output = <Self as AroundCall>::Output> + MaybeSend;
-}
-
-/// A slot `T` of a generated set, with around hooks.
-pub struct AroundSlot<'h, S: AroundCall + ?Sized, T> {
-    inner: T,
+/// A slot of a generated set, with around hooks.
+pub struct AroundSlot<'h, S, G = NoCompanion, E = NoCompanion>
+where
+    S: SlotDef + AroundCall + ?Sized,
+    E: SlotEnd<S>,
+{
+    inner: TypedSlot<'h, S, G, E>,
     hooks: Slot<dyn DynAround<S> + 'h>,
 }
 
-impl<S: AroundCall + ?Sized, T> AroundSlot<'_, S, T> {
-    /// Adds around hooks to a slot.
-    pub fn new(inner: T) -> Self {
+impl<'h, S, G, E> AroundSlot<'h, S, G, E>
+where
+    S: Companions<G, E> + ?Sized,
+    S: for<'a> AroundCall<Args<'a> = <S as SlotDef>::Args<'a>, Output = E::Result>,
+    G: Stored,
+    E: SlotEnd<S> + Stored,
+{
+    /// Creates a slot without hooks.
+    #[must_use]
+    pub fn new(chain: G, end: E) -> Self {
         AroundSlot {
-            inner,
+            inner: TypedSlot::new(chain, end),
             hooks: Slot::new(),
         }
     }
-}
 
-/// Dispatch.
-impl<'h, S: DispatchInner<T> + ?Sized, T: HookObject> AroundSlot<'h, S, T> {
     /// Dispatches, by way of the around hooks if any are enabled.
     #[inline(never)] // `around_unused/1` −20 instructions: inlined, the future is copied
-    pub fn __hooks_dispatch_around<'a>(
+    pub fn __hooks_dispatch<'a>(
         &'a self,
-        args: S::Args<'a>,
-    ) -> impl Future<Output = S::Output> + MaybeSend + use<'a, 'h, S, T> {
+        args: <S as SlotDef>::Args<'a>,
+    ) -> impl Future<Output = E::Result> + MaybeSend + use<'a, 'h, S, G, E> {
         if self.hooks.has_enabled() {
             let call = Next::new(&self.hooks, self).call(args);
             Either::right(ColdFuture::new(call))
         } else {
-            Either::left(S::dispatch(&self.inner, args))
+            Either::left(self.inner.__hooks_dispatch(args))
         }
     }
-}
 
-impl<S: DispatchInner<T> + ?Sized, T: HookObject> Innermost<S> for AroundSlot<'_, S, T> {
-    fn call<'a>(&'a self, args: S::Args<'a>) -> BoxFuture<'a, S::Output> {
-        Box::pin(S::dispatch(&self.inner, args))
-    }
-}
-
-/// Registration and listing.
-impl<'h, S, M, G, E> AroundSlot<'h, S, TypedSlot<'h, S, M, G, E>>
-where
-    S: SlotDef + AroundCall + ?Sized,
-    M: Kind,
-    G: Role,
-    E: Role,
-{
     /// Registers an around hook.
     #[track_caller]
     pub fn __hooks_register_around<Form>(&mut self, hook: impl IntoAround<S, Form> + 'h)
@@ -112,28 +95,7 @@ where
         description.around = metas.into_iter().map(Into::into).collect();
         description
     }
-}
 
-impl<S: AroundCall + ?Sized, T> Deref for AroundSlot<'_, S, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<S: AroundCall + ?Sized, T> DerefMut for AroundSlot<'_, S, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<'h, S, M, G, E> AroundSlot<'h, S, TypedSlot<'h, S, M, G, E>>
-where
-    S: SlotDef + AroundCall + ?Sized,
-    G: Clone,
-    E: Clone,
-{
     /// Returns a copy, which shares the hooks.
     #[must_use]
     pub fn __hooks_clone(&self) -> Self {
@@ -144,7 +106,45 @@ where
     }
 }
 
-impl<S: AroundCall + ?Sized, T: fmt::Debug> fmt::Debug for AroundSlot<'_, S, T> {
+impl<S, G, E> Innermost<S> for AroundSlot<'_, S, G, E>
+where
+    S: Companions<G, E> + ?Sized,
+    S: for<'a> AroundCall<Args<'a> = <S as SlotDef>::Args<'a>, Output = E::Result>,
+    G: Stored,
+    E: SlotEnd<S> + Stored,
+{
+    fn call<'a>(&'a self, args: <S as SlotDef>::Args<'a>) -> BoxFuture<'a, E::Result> {
+        Box::pin(self.inner.__hooks_dispatch(args))
+    }
+}
+
+impl<'h, S, G, E> Deref for AroundSlot<'h, S, G, E>
+where
+    S: SlotDef + AroundCall + ?Sized,
+    E: SlotEnd<S>,
+{
+    type Target = TypedSlot<'h, S, G, E>;
+
+    fn deref(&self) -> &TypedSlot<'h, S, G, E> {
+        &self.inner
+    }
+}
+
+impl<'h, S, G, E> DerefMut for AroundSlot<'h, S, G, E>
+where
+    S: SlotDef + AroundCall + ?Sized,
+    E: SlotEnd<S>,
+{
+    fn deref_mut(&mut self) -> &mut TypedSlot<'h, S, G, E> {
+        &mut self.inner
+    }
+}
+
+impl<S, G, E> fmt::Debug for AroundSlot<'_, S, G, E>
+where
+    S: SlotDef + AroundCall + ?Sized,
+    E: SlotEnd<S>,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AroundSlot")
             .field("inner", &self.inner)

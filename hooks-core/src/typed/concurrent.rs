@@ -7,18 +7,18 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use crate::bounds::MaybeSend;
-use crate::companion::{Outputs, StopCondition};
+use crate::companion::StopCondition;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
-use crate::typed::accumulator::Handover;
-use crate::typed::kind::Kind;
+use crate::typed::accumulator::{Accumulator, Handover};
+use crate::typed::default_rule::DefaultRule;
 use crate::typed::policy::{SlotFuture, SlotFutureOutput, into_step, supply};
 use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The policy of one dispatch of a concurrent slot. `later` and `check` create futures, as in
 /// [`SlotPolicy`](super::policy::SlotPolicy).
-pub(crate) struct ConcurrentPolicy<'a, S: SlotDef + ?Sized, M, G, V, D> {
+pub(crate) struct ConcurrentPolicy<'a, S: SlotDef + ?Sized, R, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
     stop_condition: G,
@@ -28,20 +28,21 @@ pub(crate) struct ConcurrentPolicy<'a, S: SlotDef + ?Sized, M, G, V, D> {
     outputs: Vec<(Place, S::Out)>,
     /// The place of the output that a future checks.
     checked: Place,
-    kind: PhantomData<fn() -> M>,
+    rule: PhantomData<fn() -> (R, K)>,
 }
 
 /// The place of an output among the outputs: the rank of the hook, or `None` for the default, which
 /// is the first.
 type Place = Option<(i32, u64)>;
 
-impl<'a, S, M, G, V, R, D, F> ConcurrentPolicy<'a, S, M, G, V, D>
+impl<'a, S, R, G, V, C, K, D, F> ConcurrentPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    M: Kind,
+    R: DefaultRule,
     G: StopCondition<S::Out>,
-    V: Fn(G, S::Out) -> R,
-    R: Future<Output = (S::Out, ControlFlow<()>)>,
+    V: Fn(G, S::Out) -> C,
+    K: Accumulator<S::Out>,
+    C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
@@ -54,7 +55,7 @@ where
             hooks: 0,
             outputs: Vec::new(),
             checked: None,
-            kind: PhantomData,
+            rule: PhantomData,
         }
     }
 
@@ -62,14 +63,14 @@ where
         supply::<S>(&mut self.args, self.hooks == 0)
     }
 
-    fn default_future(&mut self) -> SlotFuture<F, R> {
+    fn default_future(&mut self) -> SlotFuture<F, C> {
         let args = self.default_args();
         SlotFuture::Default {
             future: (self.later)(args),
         }
     }
 
-    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, C>> {
         if self.hooks == 0 {
             self.outputs.push((None, output));
             return Step::Next;
@@ -78,7 +79,7 @@ where
     }
 
     /// Checks an output and stores it.
-    fn check_output(&mut self, place: Place, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+    fn check_output(&mut self, place: Place, output: S::Out) -> Step<Self, SlotFuture<F, C>> {
         let (output, flow) = match self.stop_condition.check_now(&output) {
             Some(flow) => (output, Some(flow)),
             None => self.stop_condition.check_override(output),
@@ -90,7 +91,7 @@ where
         }
     }
 
-    fn check_future(&mut self) -> SlotFuture<F, R> {
+    fn check_future(&mut self) -> SlotFuture<F, C> {
         let stored = self.outputs.pop();
         let (place, output) = stored.expect("an output is stored before it is checked");
         self.checked = place;
@@ -100,20 +101,21 @@ where
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, D, F> Policy<dyn DynHook<S> + 'h>
-    for ConcurrentPolicy<'a, S, M, G, V, D>
+impl<'a, 'h, S, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
+    for ConcurrentPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    M: Kind,
+    R: DefaultRule,
     G: StopCondition<S::Out>,
-    V: Fn(G, S::Out) -> R,
-    R: Future<Output = (S::Out, ControlFlow<()>)>,
+    V: Fn(G, S::Out) -> C,
+    K: Accumulator<S::Out>,
+    C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
     type HookOutput = S::Out;
-    type Output = Outputs<S::Out>;
-    type Future = SlotFuture<F, R>;
+    type Output = K::Output;
+    type Future = SlotFuture<F, C>;
     const CONCURRENT: bool = true;
 
     fn slot_name(&self) -> &str {
@@ -127,7 +129,7 @@ where
 
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        let default_runs_first = M::default_runs_first(hooks);
+        let default_runs_first = R::runs_first(hooks);
         self.outputs
             .reserve(hooks + usize::from(default_runs_first));
         if !default_runs_first {
@@ -167,14 +169,16 @@ where
         }
     }
 
-    fn finish(mut self) -> Outputs<S::Out> {
-        if M::FALLS_BACK && self.hooks == 0 {
+    fn finish(mut self) -> K::Output {
+        let mut accumulator = K::new();
+        if R::FALLS_BACK && self.hooks == 0 {
             if let Some((_, output)) = self.outputs.pop() {
-                return Outputs::Default(output);
+                accumulator.set_default(output);
             }
+        } else {
+            self.outputs.sort_by_key(|(place, _)| *place);
+            accumulator.set_all(self.outputs.into_iter().map(|(_, output)| output));
         }
-        self.outputs.sort_by_key(|(place, _)| *place);
-        let outputs = self.outputs.into_iter().map(|(_, output)| output);
-        Outputs::All(outputs.collect())
+        accumulator.finish()
     }
 }

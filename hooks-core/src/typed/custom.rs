@@ -2,17 +2,19 @@
 //! extension point, for the hook sets of tools and for slots with the rules of an event.
 
 use std::any::type_name;
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use crate::bounds::MaybeSend;
-use crate::companion::Role;
+use crate::companion::StopCondition;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{DynHook, SlotDef};
+use crate::slot::Slot;
+use crate::typed::accumulator::Accumulator;
+use crate::typed::default_rule::{DefaultRule, Fallback};
+use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
 /// Interprets the outputs of a slot's hooks (`#[hook(fallback, custom = Type)]`). The hooks run in
 /// order, each with the call from the hook before. The slot's default gets the call from the last
@@ -52,57 +54,26 @@ pub trait Pipeline<Call, Out> {
     }
 
     #[doc(hidden)]
-    #[inline]
-    fn __hooks_custom(custom: &Custom<Self>) -> impl Steps<Call, Out>
+    fn __hooks_steps() -> impl Steps<Call, Out>
     where
         Self: Sized,
     {
-        *custom
+        StepsOf::<Self>(PhantomData)
     }
 }
 
-/// Marks a slot with a pipeline; zero-sized.
-pub struct Custom<P>(PhantomData<fn() -> P>);
+/// The kind of a slot with a pipeline. It does not name the pipeline, which may be less public than the
+/// slot.
+#[derive(Debug)]
+pub enum Custom {}
 
-impl<P> Custom<P> {
-    /// Creates the pipeline that the slot's definition names.
-    #[must_use]
-    pub fn new() -> Self {
-        Custom(PhantomData)
-    }
-}
-
-impl<P> Default for Custom<P> {
-    fn default() -> Self {
-        Custom::new()
-    }
-}
-
-impl<P> Clone for Custom<P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Custom<P> {}
-
-impl<P> fmt::Debug for Custom<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(type_name::<P>())
-    }
-}
-
-impl<P> Role for Custom<P> {
-    fn role(&self) -> Option<(&'static str, &'static str)> {
-        Some(("custom", type_name::<P>()))
-    }
-
-    // The definition sets the pipeline, so all sets of the type have an equal one.
-    fn extend(&mut self, _: Self, _: &'static str) {}
-}
+/// The pipeline `P` of a dispatch.
+struct StepsOf<P>(PhantomData<fn() -> P>);
 
 /// The pipeline of a dispatch.
 pub trait Steps<Call, Out> {
+    /// Returns the full name of its type.
+    fn name(&self) -> &'static str;
     /// See [`Pipeline::lend`].
     fn lend(call: &mut Option<Call>) -> Option<Call>;
     /// See [`Pipeline::advance`].
@@ -111,7 +82,11 @@ pub trait Steps<Call, Out> {
     fn conclude(kept: Option<Call>, output: Out) -> Out;
 }
 
-impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
+impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for StepsOf<P> {
+    fn name(&self) -> &'static str {
+        type_name::<P>()
+    }
+
     #[inline]
     fn lend(call: &mut Option<Call>) -> Option<Call> {
         P::lend(call)
@@ -128,6 +103,27 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
     }
 }
 
+impl<S: Relay + ?Sized> Kind<S> for Custom {
+    const NAME: &'static str = Fallback::NAME;
+
+    fn pipeline() -> Option<(&'static str, &'static str)> {
+        Some(("custom", S::steps().name()))
+    }
+
+    #[inline]
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        _: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a,
+    {
+        hooks.dispatch(Relayed::<S, _, K, _>::new(args, S::later, S::steps()))
+    }
+}
+
 /// Definition of a slot whose first argument is a call, which is moved from hook to hook, without
 /// `Clone`.
 pub trait Relay: SlotDef<Last = ()> {
@@ -140,44 +136,47 @@ pub trait Relay: SlotDef<Last = ()> {
     fn part<'a>(args: Self::Args<'a>) -> (Self::Call, Self::Context<'a>);
     /// Joins the arguments.
     fn join<'a>(call: Self::Call, context: Self::Context<'a>) -> Self::Args<'a>;
+    /// Returns the pipeline.
+    fn steps() -> impl Steps<Self::Call, Self::Out>;
     /// Clones the other arguments for one more hook.
     #[must_use]
     fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
 }
 
 /// Policy of a custom pipeline. `D` creates the future of a default that may suspend.
-pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
+pub(crate) struct Relayed<'a, S: Relay + ?Sized, P, K, D> {
     /// `None` while a hook has it, unless the pipeline keeps a copy.
     call: Option<S::Call>,
     /// `None` after the default has it.
     context: Option<S::Context<'a>>,
     later: D,
-    output: Option<S::Out>,
-    steps: PhantomData<fn() -> C>,
+    accumulator: K,
+    pipeline: PhantomData<fn() -> P>,
 }
 
-impl<'a, S, C, D, F> Relayed<'a, S, C, D>
+impl<'a, S, P, K, D, F> Relayed<'a, S, P, K, D>
 where
     S: Relay + ?Sized,
-    C: Steps<S::Call, S::Out>,
+    P: Steps<S::Call, S::Out>,
+    K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
     #[inline]
-    pub(crate) fn new(args: S::Args<'a>, later: D) -> Self {
+    pub(crate) fn new(args: S::Args<'a>, later: D, _: P) -> Self {
         let (call, context) = S::part(args);
         Relayed {
             call: Some(call),
             context: Some(context),
             later,
-            output: None,
-            steps: PhantomData,
+            accumulator: K::new(),
+            pipeline: PhantomData,
         }
     }
 
     /// Takes the arguments for the default.
     fn default_args(&mut self) -> S::Args<'a> {
-        let call = C::lend(&mut self.call).expect(HANDED_ON);
+        let call = P::lend(&mut self.call).expect(HANDED_ON);
         let context = self.context.take().expect(HANDED_ON);
         S::join(call, context)
     }
@@ -188,21 +187,23 @@ where
     }
 
     fn conclude(&mut self, output: S::Out) {
-        self.output = Some(C::conclude(self.call.take(), output));
+        let output = P::conclude(self.call.take(), output);
+        self.accumulator.push(output);
     }
 }
 
 const HANDED_ON: &str = "a pipeline goes on with a call only";
 
-impl<'a, 'h, S, C, D, F> Policy<dyn DynHook<S> + 'h> for Relayed<'a, S, C, D>
+impl<'a, 'h, S, P, K, D, F> Policy<dyn DynHook<S> + 'h> for Relayed<'a, S, P, K, D>
 where
     S: Relay + ?Sized,
-    C: Steps<S::Call, S::Out>,
+    P: Steps<S::Call, S::Out>,
+    K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
     type HookOutput = S::Out;
-    type Output = S::Out;
+    type Output = K::Output;
     type Future = F;
 
     fn slot_name(&self) -> &str {
@@ -228,19 +229,19 @@ where
     where
         Self: 'b,
     {
-        let call = C::lend(&mut self.call).expect(HANDED_ON);
+        let call = P::lend(&mut self.call).expect(HANDED_ON);
         let context = S::context(self.context.as_ref().expect(HANDED_ON));
         hook.start(S::join(call, context), ())
     }
 
     fn on_output(&mut self, entry: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
-        match C::advance(self.call.take(), entry, output) {
+        match P::advance(self.call.take(), entry, output) {
             ControlFlow::Continue(call) => {
                 self.call = Some(call);
                 Step::Next
             }
             ControlFlow::Break(output) => {
-                self.output = Some(output);
+                self.accumulator.push(output);
                 Step::Stop
             }
         }
@@ -260,7 +261,7 @@ where
         Step::Stop
     }
 
-    fn finish(self) -> S::Out {
-        self.output.expect("a pipeline ends with an output")
+    fn finish(self) -> K::Output {
+        self.accumulator.finish()
     }
 }

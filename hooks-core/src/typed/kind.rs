@@ -1,75 +1,61 @@
-//! The kinds of slot: when the default runs, and the effect of a registration.
+//! The kinds of slot: when the default runs, the effect of a registration, and whether the hooks run
+//! concurrently.
 
+use std::future::Future;
 use std::marker::PhantomData;
 
-/// A kind of slot, as a type.
-pub trait Kind {
-    /// The word in `#[hook(…)]`.
-    const NAME: &'static str;
-    /// `true` if the default runs when hooks are registered but none stopped a chain.
-    const FALLS_BACK: bool;
-    /// `true` if a registration replaces the one before.
-    const IS_SINGLE: bool = false;
-    /// `true` if the hooks run concurrently.
-    const IS_CONCURRENT: bool = false;
+use crate::bounds::MaybeSend;
+use crate::companion::StopCondition;
+use crate::slot::Slot;
+use crate::typed::accumulator::Accumulator;
+use crate::typed::concurrent::ConcurrentPolicy;
+use crate::typed::default_rule::DefaultRule;
+use crate::typed::policy::SlotPolicy;
+use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
-    /// Returns `true` if the default runs before the hooks.
-    fn default_runs_first(hooks: usize) -> bool;
+/// The rule `R` for the default, and hooks that run one after the other.
+#[derive(Debug)]
+pub struct Sequential<R>(PhantomData<R>);
+
+/// The rule `R` for the default, and hooks that run concurrently.
+#[derive(Debug)]
+pub struct Concurrent<R>(PhantomData<R>);
+
+impl<S: SlotDef + ?Sized, R: DefaultRule> Kind<S> for Sequential<R> {
+    const NAME: &'static str = R::NAME;
+    const IS_SINGLE: bool = R::IS_SINGLE;
+
+    #[inline]
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a,
+    {
+        let policy = SlotPolicy::<S, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
+        hooks.dispatch(policy)
+    }
 }
 
-/// The default always runs, before the hooks.
-#[derive(Debug)]
-pub enum Always {}
-
-/// The default runs only if no hook is registered.
-#[derive(Debug)]
-pub enum Fallback {}
-
-/// At most one hook, in place of the default.
-#[derive(Debug)]
-pub enum Singleton {}
-
-/// The kind `M`, whose hooks run concurrently.
-#[derive(Debug)]
-pub struct Concurrent<M>(PhantomData<M>);
-
-impl<M: Kind> Kind for Concurrent<M> {
-    const NAME: &'static str = M::NAME;
-    const FALLS_BACK: bool = M::FALLS_BACK;
+impl<S: SlotDef + ?Sized, R: DefaultRule> Kind<S> for Concurrent<R> {
+    const NAME: &'static str = R::NAME;
     const IS_CONCURRENT: bool = true;
 
-    fn default_runs_first(hooks: usize) -> bool {
-        M::default_runs_first(hooks)
-    }
-}
-
-impl Kind for Always {
-    const NAME: &'static str = "always";
-    const FALLS_BACK: bool = false;
-
     #[inline]
-    fn default_runs_first(_: usize) -> bool {
-        true
-    }
-}
-
-impl Kind for Fallback {
-    const NAME: &'static str = "fallback";
-    const FALLS_BACK: bool = true;
-
-    #[inline]
-    fn default_runs_first(hooks: usize) -> bool {
-        hooks == 0
-    }
-}
-
-impl Kind for Singleton {
-    const NAME: &'static str = "singleton";
-    const FALLS_BACK: bool = false;
-    const IS_SINGLE: bool = true;
-
-    #[inline]
-    fn default_runs_first(hooks: usize) -> bool {
-        hooks == 0
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a,
+    {
+        let policy =
+            ConcurrentPolicy::<S, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
+        hooks.dispatch(policy)
     }
 }

@@ -1,4 +1,4 @@
-//! The policy of all typed slots: the table of their kinds.
+//! The policy of slots whose hooks run one after the other: the table of their kinds.
 //!
 //! | Kind | Before the hooks | Each hook | After the hooks, unless a chain stopped the dispatch |
 //! |---|---|---|---|
@@ -7,7 +7,7 @@
 //! | singleton | the default, if there is no hook | the only hook | |
 //!
 //! The accumulator ([`Accumulator`]) and the chain ([`StopCondition`]) are type parameters.
-//! Aggregates and finalizers process the result, outside this policy.
+//! Aggregates and finalizers process the outputs, outside this policy.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
-use crate::typed::kind::Kind;
+use crate::typed::default_rule::DefaultRule;
 use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 
 /// The policy of one dispatch of a typed slot.
@@ -32,24 +32,24 @@ use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 ///
 /// The methods are `#[inline(always)]`, so that the policy stays in registers: `chain/1` −10 %,
 /// `own_chain/1` −15 %, `aggregate/0` −17 %, `owned_closure/4` −7 % instructions.
-pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, M, G, V, K, D> {
+pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, R, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
     stop_condition: G,
     check: V,
     accumulator: K,
     hooks: usize,
-    kind: PhantomData<fn() -> M>,
+    rule: PhantomData<fn() -> R>,
 }
 
-impl<'a, S, M, G, V, R, K, D, F> SlotPolicy<'a, S, M, G, V, K, D>
+impl<'a, S, R, G, V, C, K, D, F> SlotPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    M: Kind,
+    R: DefaultRule,
     G: StopCondition<S::Out>,
-    V: Fn(G, S::Out) -> R,
-    R: Future<Output = (S::Out, ControlFlow<()>)>,
+    V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
+    C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
@@ -62,15 +62,15 @@ where
             check,
             accumulator: K::new(),
             hooks: 0,
-            kind: PhantomData,
+            rule: PhantomData,
         }
     }
 
     /// `true` if the default runs after the hooks.
-    const DEFAULT_RUNS_LAST: bool = M::FALLS_BACK && G::IS_PRESENT && !K::STORES_ALL;
+    const DEFAULT_RUNS_LAST: bool = R::FALLS_BACK && G::IS_PRESENT && !K::STORES_ALL;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn run_default(&mut self) -> Step<Self, SlotFuture<F, R>> {
+    fn run_default(&mut self) -> Step<Self, SlotFuture<F, C>> {
         if !S::READY {
             return Step::Wait(Self::default_future);
         }
@@ -78,7 +78,7 @@ where
         self.on_default_output(S::now(args))
     }
 
-    fn default_future(&mut self) -> SlotFuture<F, R> {
+    fn default_future(&mut self) -> SlotFuture<F, C> {
         let args = self.default_args();
         SlotFuture::Default {
             future: (self.later)(args),
@@ -92,9 +92,9 @@ where
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, C>> {
         // No hook follows that the chain could stop.
-        if M::FALLS_BACK {
+        if R::FALLS_BACK {
             self.accumulator.set_default(output);
             return Step::Stop;
         }
@@ -107,7 +107,7 @@ where
 
     /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+    fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, C>> {
         if !G::IS_IMMEDIATE {
             self.accumulator.push(output);
             return Step::Wait(Self::check_future);
@@ -124,7 +124,7 @@ where
         }
     }
 
-    fn check_future(&mut self) -> SlotFuture<F, R> {
+    fn check_future(&mut self) -> SlotFuture<F, C> {
         let output = self.accumulator.take_last();
         let output = output.expect("an output is stored before it is checked");
         SlotFuture::Check {
@@ -160,21 +160,21 @@ pub(super) fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn DynHook<S> + 'h>
-    for SlotPolicy<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
+    for SlotPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    M: Kind,
+    R: DefaultRule,
     G: StopCondition<S::Out>,
-    V: Fn(G, S::Out) -> R,
-    R: Future<Output = (S::Out, ControlFlow<()>)>,
+    V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
+    C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
     type HookOutput = S::Out;
     type Output = K::Output;
-    type Future = SlotFuture<F, R>;
+    type Future = SlotFuture<F, C>;
     const __POLL_FUTURE_INLINE: bool = !G::IS_IMMEDIATE || !S::READY;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -190,8 +190,8 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        let default_runs_first = M::default_runs_first(hooks);
-        if hooks > 0 || !M::FALLS_BACK {
+        let default_runs_first = R::runs_first(hooks);
+        if hooks > 0 || !R::FALLS_BACK {
             self.accumulator
                 .reserve(hooks + usize::from(default_runs_first));
         }

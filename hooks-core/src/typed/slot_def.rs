@@ -10,10 +10,12 @@ use std::fmt;
 use std::future::Future;
 
 use crate::bounds::{HookObject, MaybeSend, SlotOutput};
+use crate::companion::{Chained, Companion, DynPostProcess, NoCompanion, StopCondition};
 use crate::future::{Either, Lazy, Never};
 use crate::hook_future::HookFuture;
 use crate::reentrancy::HookReentrancyError;
-use crate::typed::accumulator::Handover;
+use crate::slot::Slot;
+use crate::typed::accumulator::{Accumulator, Handover};
 
 /// Output of a slot for which a function under `#[impl_hook]` may omit the return type.
 #[diagnostic::on_unimplemented(
@@ -48,6 +50,8 @@ pub trait SlotDef {
     /// The owned arguments as a tuple, the parameters of `call`: a `String` for each `&str`, other
     /// references as they are, and `last` if the slot passes it.
     type Owned<'a>;
+    /// When the default runs, and how the hooks do.
+    type Kind: Kind<Self>;
     /// The method that declares the slot.
     const NAME: &'static str;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
@@ -70,6 +74,79 @@ pub trait SlotDef {
         unreachable!("arguments that are copied, or passed once, are not cloned")
     }
 }
+
+/// The kind of a slot: when the default runs, and how the hooks do.
+pub trait Kind<S: SlotDef + ?Sized>: 'static {
+    /// The word in `#[hook(…)]`.
+    const NAME: &'static str;
+    /// `true` if a registration replaces the one before.
+    const IS_SINGLE: bool = false;
+    /// `true` if the hooks run concurrently.
+    const IS_CONCURRENT: bool = false;
+
+    /// Returns the role and the full name of a type that interprets the outputs; `None` if no other
+    /// than the companions does.
+    fn pipeline() -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Runs the default and the hooks, until the stop condition breaks.
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a;
+}
+
+/// The last part of the dispatch of a slot `S`: its aggregate or finalizer, or none.
+pub trait SlotEnd<S: SlotDef + ?Sized>: Sized {
+    /// Stores the outputs of a dispatch.
+    type Accumulator: Accumulator<S::Out, Output = Self::Outputs> + MaybeSend;
+    /// The outputs that the companion converts.
+    type Outputs;
+    /// The result of a dispatch.
+    type Result;
+
+    /// Returns a dispatch whose outputs are its result, because there is no companion.
+    fn pass(
+        _: impl Future<Output = Self::Outputs> + MaybeSend,
+    ) -> impl Future<Output = Self::Result> + MaybeSend {
+        never()
+    }
+}
+
+/// The aggregate or the finalizer `E` of a slot `S`.
+pub type EndOf<'h, S, E> =
+    Companion<E, dyn DynPostProcess<<E as SlotEnd<S>>::Outputs, <E as SlotEnd<S>>::Result> + 'h>;
+
+/// A slot with the chain `G` and the aggregate or finalizer `E`. `#[hooks]` implements it for
+/// `dyn SlotTrait` if the slot has companions.
+///
+/// The companions are parameters and no associated types of [`SlotDef`]: the types of a public slot
+/// would have to be public.
+pub trait Companions<G, E: SlotEnd<Self>>: SlotDef {
+    /// Returns the stop condition of a dispatch. Implemented if the slot has a chain.
+    #[inline]
+    fn condition(_: &Chained<'_, G, Self::Out>) -> impl StopCondition<Self::Out> {
+        NoCompanion
+    }
+
+    /// Continues a dispatch, which returns the outputs, to its result. Implemented if the slot has an
+    /// aggregate or a finalizer.
+    #[inline]
+    fn finish<'a>(
+        _: &'a EndOf<'_, Self, E>,
+        dispatch: impl Future<Output = E::Outputs> + MaybeSend + 'a,
+    ) -> impl Future<Output = E::Result> + MaybeSend {
+        E::pass(dispatch)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: SlotDef + ?Sized> Companions<NoCompanion, NoCompanion> for S {}
 
 /// How a further hook gets the arguments of a slot.
 pub trait Passing {
@@ -153,7 +230,7 @@ pub fn text(text: &str) -> String {
 }
 
 fn never<T>() -> Never<T> {
-    unreachable!("`later` is called only if `READY` is false")
+    unreachable!("`later` is called only if `READY` is false, and `pass` only without a companion")
 }
 
 /// Returns the future of a slot's default, for the provided methods of the declaring trait.

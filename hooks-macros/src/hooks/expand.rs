@@ -18,7 +18,7 @@ use crate::spans::{self, SharedTokens};
 //
 // Output:
 // trait AppHooks { fn check(&self, prompt: &str, last: Option<…>) -> impl Future<…> }
-// struct AppHooksSet<'h> { check: TypedSlot<'h, dyn Check, Always> }
+// struct AppHooksSet<'h> { check: TypedSlot<'h, dyn Check, NoCompanion, NoCompanion> }
 // impl<'h> AppHooksSet<'h> { new, with_check, register_check, …, check, with_hooks, extend, … }
 // and the items that `slot` generates for each slot
 pub(crate) fn expand(set: &Set) -> TokenStream {

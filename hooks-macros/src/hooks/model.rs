@@ -181,11 +181,6 @@ impl End {
             None => format_ident!("{role}"),
         }
     }
-
-    /// Returns the name of the framework's wrapper of a type with that trait.
-    pub(crate) fn wrapper(&self) -> Ident {
-        format_ident!("By{}", self.trait_name())
-    }
 }
 
 impl Role {

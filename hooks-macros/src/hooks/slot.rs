@@ -11,7 +11,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, Token, Type};
 
-use super::model::{End, Kind, Role, Set, Slot};
+use super::model::{Set, Slot};
 use crate::attrs;
 use crate::body;
 use crate::names;
@@ -128,104 +128,32 @@ impl<'a> SlotExpansion<'a> {
         Lifetime::new(&self.set.lifetime.to_string(), self.place)
     }
 
-    /// `TypedSlot<'h, dyn ValidatePrompt, Always>`; with around hooks, `AroundSlot<…>` of it.
+    /// `TypedSlot<'h, dyn ValidatePrompt, By<ChainRole, Stop>, NoCompanion>`, or `AroundSlot<…>`
     pub(crate) fn field_type(&self) -> TokenStream {
-        let inner = self.inner_type();
-        if !self.slot.around {
-            return inner;
-        }
         let (private, name, h) = (&self.private, &self.slot.name, self.lifetime());
-        quote!(#private::AroundSlot<#h, dyn #name, #inner>)
+        let (slot, [chain, end]) = (self.field_slot(), self.companion_types());
+        quote!(#private::#slot<#h, dyn #name, #chain, #end>)
     }
 
-    /// `TypedSlot<'h, dyn ValidatePrompt, Always>`
-    fn inner_type(&self) -> TokenStream {
-        let SlotExpansion { slot, private, .. } = self;
-        let (name, output, h) = (&slot.name, &slot.output, self.lifetime());
-        let kind = match slot.kind {
-            Kind::Always(_) => quote!(#private::Always),
-            Kind::Fallback(_) | Kind::Custom(_) => quote!(#private::Fallback),
-            Kind::Singleton => quote!(#private::Singleton),
-        };
-        let kind = match slot.concurrent {
-            true => quote!(#private::Concurrent<#kind>),
-            false => kind,
-        };
-        if let Some(pipeline) = slot.pipeline() {
-            let custom = quote!(#private::Custom<#pipeline>);
-            return quote!(#private::TypedSlot<#h, dyn #name, #kind, #custom>);
-        }
-        let plain = match slot.kind {
-            Kind::Always(_) => quote!(AlwaysSlot),
-            Kind::Fallback(_) | Kind::Custom(_) => quote!(FallbackSlot),
-            Kind::Singleton => quote!(SingletonSlot),
-        };
-        match (slot.chain(), slot.end()) {
-            (None, None) if slot.concurrent => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
-            (None, None) => quote!(#private::#plain<#h, dyn #name>),
-            (Some(chain), None) => {
-                quote!(#private::ChainedSlot<#h, dyn #name, #kind, #chain>)
-            }
-            _ => {
-                let chain = match slot.chain() {
-                    Some(chain) => quote!(#private::Chained<#h, #chain, #output>),
-                    None => quote!(#private::NoCompanion),
-                };
-                let end = match slot.end() {
-                    Some(end) => {
-                        let wrapper = end.wrapper();
-                        let (companion, result) = (&end.companion, slot.result_type());
-                        let role = match end.role {
-                            Role::Aggregate => quote!(Aggregated),
-                            Role::Finalize => quote!(Finalized),
-                        };
-                        quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #result>)
-                    }
-                    None => quote!(#private::NoCompanion),
-                };
-                quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>)
-            }
-        }
-    }
-
-    /// `TypedSlot::new(Companion::new(<Stop as Default>::default()), NoCompanion)`
+    /// `TypedSlot::new(By::new(<Stop as Default>::default()), NoCompanion)`
     pub(crate) fn field_value(&self) -> TokenStream {
-        let inner = self.inner_value();
-        if !self.slot.around {
-            return inner;
-        }
-        let private = &self.private;
-        quote!(#private::AroundSlot::new(#inner))
-    }
-
-    fn inner_value(&self) -> TokenStream {
-        let SlotExpansion { slot, private, .. } = self;
-        if slot.pipeline().is_some() {
-            return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
-        }
-        if let (None, None) = (slot.chain(), slot.end()) {
-            return quote!(#private::TypedSlot::without_companions());
-        }
-        let made = |ty: &Type| quote!(<#ty as ::core::default::Default>::default());
-        if let (Some(chain), None) = (slot.chain(), slot.end()) {
-            // Of the field's type, at the chain.
-            let (first, last) = spans::ends(chain);
-            let open = quote_spanned!(first=> <);
-            let chain = quote_spanned!(last=> #open _ as ::core::default::Default>::default());
-            return quote!(#private::TypedSlot::with_chain(#chain));
-        }
-        let chain = match slot.chain().map(made) {
-            Some(chain) => quote!(#private::Companion::new(#chain)),
-            None => quote!(#private::NoCompanion),
-        };
-        let end = match slot.end() {
-            Some(end) => {
-                let (wrapper, companion) = (end.wrapper(), made(&end.companion));
-                quote!(#private::Companion::new(#private::#wrapper(#companion)))
+        let (private, slot) = (&self.private, self.field_slot());
+        let companions = [self.slot.chain(), self.slot.end().map(|end| &end.companion)];
+        let companions = companions.map(|companion| match companion {
+            Some(ty) => {
+                quote!(#private::By::new(<#ty as ::core::default::Default>::default()))
             }
             None => quote!(#private::NoCompanion),
+        });
+        quote!(#private::#slot::new(#(#companions),*))
+    }
+
+    fn field_slot(&self) -> Ident {
+        let name = match self.slot.around {
+            true => "AroundSlot",
+            false => "TypedSlot",
         };
-        quote!(#private::TypedSlot::new(#chain, #end))
+        Ident::new(name, self.place)
     }
 
     /// Returns the method of the trait that applications implement, which runs the default.
@@ -364,9 +292,10 @@ impl<'a> SlotExpansion<'a> {
     }
 
     /// Returns the slot's definition, and the impls that call its hooks.
-    pub(crate) fn impls(&self) -> [Option<TokenStream>; 4] {
+    pub(crate) fn impls(&self) -> [Option<TokenStream>; 5] {
         [
             Some(self.definition()),
+            self.companions(),
             self.relay(),
             Some(self.calls()),
             self.around(),
@@ -376,13 +305,6 @@ impl<'a> SlotExpansion<'a> {
     /// Returns `&self`, with the span of the slot's name, so that the compiler shows it there.
     fn receiver(&self) -> TokenStream {
         spans::respan_prefix(&self.slot.method, quote!(&self), self.place)
-    }
-
-    /// Returns `<Out>` or `<Out, Answer>`: the arguments of the trait of an aggregate or a
-    /// finalizer.
-    fn end_args(&self, end: &End) -> TokenStream {
-        let (output, result) = (&self.slot.output, end.output.iter());
-        quote!(<#output #(, #result)*>)
     }
 
     /// Returns `true` if the user documented the slot.

@@ -8,7 +8,6 @@ use std::time::Duration;
 use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
     EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration, RegistrationError, Timer,
-    Unregister,
 };
 
 use super::call::EventCall;
@@ -219,13 +218,12 @@ impl HookRegistry {
         priority: i32,
     ) -> Registration {
         self.inner.check_registration(&event);
-        let handle = EventUnregister {
-            registry: Arc::downgrade(&self.inner),
-            event,
-            name,
-            priority,
-        };
-        Registration::new(id, handle)
+        let registry = Arc::downgrade(&self.inner);
+        Registration::new(id, move |id| {
+            registry
+                .upgrade()
+                .is_some_and(|registry| registry.unregister(&event, id, &name, priority))
+        })
     }
 
     /// Alias of [`register`](Self::register).
@@ -622,31 +620,5 @@ impl fmt::Debug for HookRegistry {
         f.debug_tuple("HookRegistry")
             .field(&self.list_handlers(None))
             .finish()
-    }
-}
-
-/// Unregisters a hook of an event.
-struct EventUnregister {
-    registry: Weak<HookRegistryInner>,
-    event: Arc<str>,
-    name: Arc<str>,
-    priority: i32,
-}
-
-impl Unregister for EventUnregister {
-    fn unregister(&self, id: EntryId) -> bool {
-        let Some(registry) = self.registry.upgrade() else {
-            return false;
-        };
-        let found = registry.table.update(|table| table.remove(&self.event, id));
-        if found {
-            registry.counts.forget(id);
-            tracing::debug!(
-                target: "hooks_runtime",
-                event = &*self.event, hook = &*self.name, priority = self.priority,
-                "event hook unregistered"
-            );
-        }
-        found
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hooks_core::Timer;
+use hooks_core::{EntryId, Timer};
 
 use super::names::EventNames;
 use super::table::TableWriter;
@@ -19,6 +19,25 @@ pub(super) struct HookRegistryInner {
 }
 
 impl HookRegistryInner {
+    /// Removes a hook, and returns `true` if it was registered.
+    pub(super) fn unregister(
+        &self,
+        event: &Arc<str>,
+        id: EntryId,
+        name: &str,
+        priority: i32,
+    ) -> bool {
+        let found = self.table.update(|table| table.remove(event, id));
+        if found {
+            self.counts.forget(id);
+            tracing::debug!(
+                target: "hooks_runtime",
+                event = &**event, hook = name, priority, "event hook unregistered"
+            );
+        }
+        found
+    }
+
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
         self.origin.disable(self, failed, event, |registry, id| {

@@ -1,12 +1,14 @@
 //! The table of registered event hooks: a snapshot for emissions, and the writers' copy.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use hooks_core::around::DynAround;
-use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Refused, Slot, Timer};
+use hooks_core::{
+    Entry, EntryDescription, EntryId, EntryMeta, FailurePolicy, Refused, Slot, Timer,
+};
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
 use serde::Serialize;
@@ -624,30 +626,18 @@ pub struct EventDescriptor {
     pub event: Arc<str>,
     /// The phase in which the hook runs.
     pub phase: EventPhase,
-    /// The key, if the registration has one.
-    pub key: Option<String>,
-    /// The name of the hook, if it has one.
+    /// The name of the hook, if it has one. Serialised as that of the entry, which is never missing.
+    #[serde(skip)]
     pub name: Option<String>,
     /// The type of the hook, as the compiler spells it.
     pub hook_type: &'static str,
-    /// Lower runs first.
-    pub priority: i32,
-    /// The keys of the hooks before which this hook runs.
-    pub before: Vec<String>,
-    /// The keys of the hooks after which this hook runs.
-    pub after: Vec<String>,
-    /// Timeout of a call.
-    pub timeout: Option<Duration>,
     /// Failure policy.
     pub on_failure: FailurePolicy,
-    /// `true` if the host trusts the hook.
-    pub trusted: bool,
-    /// `false` if the hook is disabled.
-    pub enabled: bool,
-    /// `true` if the hook runs for some of the event's emissions only.
-    pub conditional: bool,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
+    /// Its entry.
+    #[serde(flatten)]
+    pub entry: EntryDescription,
 }
 
 impl EventDescriptor {
@@ -656,18 +646,19 @@ impl EventDescriptor {
             id: entry.id(),
             event: Arc::clone(event),
             phase,
-            key: entry.key().map(str::to_owned),
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
-            priority: entry.priority(),
-            before: entry.before().map(str::to_owned).collect(),
-            after: entry.after().map(str::to_owned).collect(),
-            timeout: entry.timeout(),
             on_failure: policy(entry),
-            trusted: entry.is_trusted(),
-            enabled: entry.is_enabled(),
-            conditional: entry.is_conditional(),
             failures: 0,
+            entry: entry.into(),
         }
+    }
+}
+
+impl Deref for EventDescriptor {
+    type Target = EntryDescription;
+
+    fn deref(&self) -> &EntryDescription {
+        &self.entry
     }
 }

@@ -1,12 +1,12 @@
 //! A slot that threads share: registrations and a policy in, a run of the registered hooks out.
 
 use std::num::NonZeroU32;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use hooks_core::dispatch::Monitored;
 use hooks_core::{
     Entry, EntryId, EntryMeta, FailurePolicy, Never, Policy, Refused, Registration,
-    RegistrationError, SharedReport, Slot, Unregister,
+    RegistrationError, SharedReport, Slot,
 };
 
 use super::call::{Call, DynCall, with_filters};
@@ -90,8 +90,12 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             target: "hooks_runtime",
             place = state.name, hook, replaces = replaced.is_some(), "hook registered"
         );
-        let from = Arc::downgrade(state);
-        Ok(Registration::new(id, UnregisterFromSlot(from)))
+        let state = Arc::downgrade(state);
+        Ok(Registration::new(id, move |id| {
+            state.upgrade().is_some_and(|state| {
+                state.hooks.update(|slot| slot.remove_entry(id)) && state.forget(id)
+            })
+        }))
     }
 
     /// Removes the hook with this key, and returns `true` if it existed.
@@ -254,17 +258,5 @@ impl<C: Call> SharedSlot<dyn DynCall<C>> {
             Ok((insert_with_id(slot, entry, id)?, limit))
         });
         registration.expect("the replaced hook was accepted with these options")
-    }
-}
-
-/// Unregisters a hook of a place.
-struct UnregisterFromSlot<H: ?Sized>(Weak<SlotState<H>>);
-
-impl<H: ?Sized + Send + Sync> Unregister for UnregisterFromSlot<H> {
-    fn unregister(&self, id: EntryId) -> bool {
-        let Some(state) = self.0.upgrade() else {
-            return false;
-        };
-        state.hooks.update(|slot| slot.remove_entry(id)) && state.forget(id)
     }
 }

@@ -80,6 +80,57 @@ mod aliased {
     }
 }
 
+/// A set that is more public than its companions and its pipeline.
+pub mod public {
+    use std::ops::ControlFlow;
+
+    use hooks_core::{Aggregate, FinalizeInto, Pipeline, ShortCircuit, hooks};
+
+    #[derive(Default)]
+    struct Maximum;
+
+    impl Aggregate<usize> for Maximum {
+        async fn call(&self, outputs: Vec<usize>) -> usize {
+            outputs.into_iter().max().unwrap_or_default()
+        }
+    }
+
+    #[derive(Default)]
+    struct Succeeds;
+
+    impl FinalizeInto<Result<(), u8>, bool> for Succeeds {
+        async fn call(&self, result: Result<(), u8>) -> bool {
+            result.is_ok()
+        }
+    }
+
+    struct UntilOdd;
+
+    impl Pipeline<u8, u8> for UntilOdd {
+        fn next(output: u8) -> ControlFlow<u8, u8> {
+            if output % 2 == 1 { ControlFlow::Break(output) } else { ControlFlow::Continue(output) }
+        }
+    }
+
+    #[hooks]
+    pub trait PublicHooks {
+        #[hook(always, aggregate = Maximum)]
+        async fn longest(text: &str) -> usize {
+            text.len()
+        }
+
+        #[hook(always, chain = ShortCircuit<(), u8>, finalize = Succeeds, output = bool)]
+        async fn is_ok(text: &str) -> Result<(), u8> {
+            if text.is_empty() { Err(1) } else { Ok(()) }
+        }
+
+        #[hook(fallback, custom = UntilOdd)]
+        async fn count(number: u8) -> u8 {
+            number
+        }
+    }
+}
+
 #[hooks]
 trait Unused {}
 
@@ -88,5 +139,9 @@ pub(crate) fn main() {
     assert!(block_on(set.check("ab")));
     assert_eq!(block_on(set.choose(&Prompt("ab"))), 6);
     assert_eq!(block_on(declared::deep(&set)), 1);
+    let public = public::PublicHooksSet::new();
+    assert_eq!(block_on(public.longest("ab")), 2);
+    assert!(block_on(public.is_ok("ab")));
+    assert_eq!(block_on(public.count(4)), 4);
     let _ = UnusedSet::new();
 }

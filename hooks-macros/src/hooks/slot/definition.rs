@@ -30,6 +30,7 @@ impl SlotExpansion<'_> {
         let awaiting = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
         let owned_type = self.owned_type();
+        let kind = self.kind();
         quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::SlotDef for dyn #name + '_ {
@@ -38,12 +39,107 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 type Owned<#a> = #owned_type;
+                type Kind = #kind;
                 const NAME: &'static #private::str = #slot_text;
                 #awaiting
                 #default
                 #clone_args
             }
         }
+    }
+
+    /// `Concurrent<Always>`, or `Custom`
+    fn kind(&self) -> TokenStream {
+        let SlotExpansion { slot, private, .. } = self;
+        let rule = match &slot.kind {
+            Kind::Always(_) => quote!(#private::Always),
+            Kind::Fallback(_) => quote!(#private::Fallback),
+            Kind::Singleton => quote!(#private::Singleton),
+            Kind::Custom(_) => return quote!(#private::Custom),
+        };
+        match slot.concurrent {
+            true => quote!(#private::Concurrent<#rule>),
+            false => quote!(#private::Sequential<#rule>),
+        }
+    }
+
+    /// `[By<ChainRole, Stop>, By<AggregateIntoRole<Answer>, Count>]`, or `NoCompanion`
+    pub(super) fn companion_types(&self) -> [TokenStream; 2] {
+        let SlotExpansion { slot, private, .. } = self;
+        let chain = slot
+            .chain()
+            .map(|chain| (quote!(#private::ChainRole), chain));
+        let end = slot.end().map(|end| (self.end_role(end), &end.companion));
+        [chain, end].map(|companion| match companion {
+            Some((role, companion)) => quote!(#private::By<#role, #companion>),
+            None => quote!(#private::NoCompanion),
+        })
+    }
+
+    /// Returns the implementation of `Companions`, which uses the companions by way of their traits: a
+    /// companion that does not implement its trait causes one error, at the companion.
+    pub(super) fn companions(&self) -> Option<TokenStream> {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            ..
+        } = self;
+        if slot.chain().is_none() && slot.end().is_none() {
+            return None;
+        }
+        let (name, output, result) = (&slot.name, &slot.output, slot.result_type());
+        let [chain_type, end_type] = self.companion_types();
+        // Variables that cannot clash with the user's.
+        let hidden = Span::mixed_site().located_at(*place);
+        let [chain, end, dispatch] =
+            ["chain", "end", "dispatch"].map(|name| Ident::new(name, hidden));
+        let condition = slot.chain().map(|companion| {
+            let condition = spans::call_by_way_of(
+                companion,
+                &quote!(#private::Chain),
+                &quote!(<#output>),
+                "__hooks_condition",
+                &quote!(#chain),
+            );
+            quote_spanned! {*place=>
+                #[inline]
+                fn condition(
+                    #chain: &#private::Chained<'_, #chain_type, #output>,
+                ) -> impl #private::StopCondition<#output> {
+                    #condition
+                }
+            }
+        });
+        let finish = slot.end().map(|of| {
+            let name = of.trait_name();
+            let finish = spans::call_by_way_of(
+                &of.companion,
+                &quote!(#private::#name),
+                &self.end_args(of),
+                "__hooks_finish",
+                &quote!(#end, #dispatch),
+            );
+            quote_spanned! {*place=>
+                #[inline]
+                fn finish<'s>(
+                    #end: &'s #private::EndOf<'_, Self, #end_type>,
+                    #dispatch: impl #private::Future<Output = <#end_type as #private::SlotEnd<Self>>::Outputs>
+                        + #private::MaybeSend
+                        + 's,
+                ) -> impl #private::Future<Output = #result> + #private::MaybeSend {
+                    #finish
+                }
+            }
+        });
+        Some(quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #private::Companions<#chain_type, #end_type> for dyn #name + '_ {
+                #condition
+                #finish
+            }
+        })
     }
 
     /// Returns `(String, Option<Out>,)`, the parameters of a hook.
@@ -88,13 +184,20 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        slot.pipeline()?;
         let (call, context) = slot.params.split_first()?;
         let (name, call_type) = (&slot.name, &call.ty);
         let (ident, others) = idents.split_first()?;
         let a = &self.args_lifetime;
         let types = context.iter().map(|param| param.type_for(a));
         let clones = context.iter().map(|param| self.clone_arg(param));
+        let (pipeline, output) = (slot.pipeline()?, &slot.output);
+        let steps = spans::call_by_way_of(
+            pipeline,
+            &quote!(#private::Pipeline),
+            &quote!(<#call_type, #output>),
+            "__hooks_steps",
+            &TokenStream::new(),
+        );
         Some(quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::Relay for dyn #name + '_ {
@@ -105,6 +208,9 @@ impl SlotExpansion<'_> {
                 }
                 fn join<#a>(#ident: Self::Call, (#(#others,)*): Self::Context<#a>) -> Self::Args<#a> {
                     (#(#idents,)*)
+                }
+                fn steps() -> impl #private::Steps<#call_type, #output> {
+                    #steps
                 }
                 fn context<#a>((#(#others,)*): &Self::Context<#a>) -> Self::Context<#a> {
                     (#(#clones,)*)

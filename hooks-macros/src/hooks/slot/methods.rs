@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
+use super::super::model::End;
 use super::SlotExpansion;
 use crate::attrs;
 use crate::names;
@@ -102,11 +103,12 @@ impl SlotExpansion<'_> {
             )
         });
         let end = slot.end().map(|end| {
-            let (name, args, wrapper) = (end.trait_name(), self.end_args(end), end.wrapper());
+            let (name, role) = (end.trait_name(), self.end_role(end));
+            let args = self.end_args(end);
             (
                 end.role.suffix(),
                 quote!(#name #args),
-                quote!(self.#field.__hooks_set_end(#private::#wrapper(companion));),
+                quote!(self.#field.__hooks_set_end(#private::By::<#role, _>::new(companion));),
             )
         });
         let methods = chain.into_iter().chain(end).map(|(suffix, bound, put)| {
@@ -130,5 +132,19 @@ impl SlotExpansion<'_> {
             }
         });
         Some(methods.collect())
+    }
+
+    /// Returns `<Out>` or `<Out, Answer>`: the arguments of the trait of an aggregate or a
+    /// finalizer.
+    pub(super) fn end_args(&self, end: &End) -> TokenStream {
+        let (output, result) = (&self.slot.output, end.output.iter());
+        quote!(<#output #(, #result)*>)
+    }
+
+    /// `AggregateIntoRole<Answer>`
+    pub(super) fn end_role(&self, end: &End) -> TokenStream {
+        let (private, role) = (&self.private, format_ident!("{}Role", end.trait_name()));
+        let result = end.output.iter();
+        quote!(#private::#role #(<#result>)*)
     }
 }
