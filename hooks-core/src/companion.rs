@@ -20,10 +20,11 @@ pub use chain::Chain;
 pub use post_process::{Aggregate, AggregateInto, Finalize, FinalizeInto};
 
 #[doc(hidden)]
-pub use chain::{ChainRole, Chained, DynChain, StopCondition};
+pub use chain::{Chained, DynChain, StopCondition};
 #[doc(hidden)]
-pub use post_process::{
-    AggregateIntoRole, AggregateRole, DynPostProcess, FinalizeIntoRole, FinalizeRole, PostProcess,
+pub use post_process::{DynPostProcess, Outputs, PostProcess};
+#[doc(hidden)]
+pub use stored::{
+    AggregateIntoRole, AggregateRole, By, ChainRole, Companion, FinalizeIntoRole, FinalizeRole,
+    NoCompanion, Replacement, Stored,
 };
-#[doc(hidden)]
-pub use stored::{By, Companion, NoCompanion, Replacement, Stored};

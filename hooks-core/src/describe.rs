@@ -79,7 +79,7 @@ pub struct CompanionDescription {
     pub name: String,
 }
 
-/// Description of a registration: of a slot, or of a registry, whose descriptors contain it.
+/// Description of a registration of a slot. The descriptors of registries contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -99,13 +99,14 @@ pub struct EntryDescription {
     /// Timeout of a call. Serialised if there is one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub timeout: Option<Duration>,
-    /// `true` if the host trusts the hook. Serialised if `true`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    /// `false` if the host does not trust the hook. Serialised if `false`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_true"))]
     pub trusted: bool,
     /// `true` if the entry has a condition, so that it runs for some calls only. Serialised if `true`.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
     pub conditional: bool,
-    /// `false` if the entry is disabled and does not run. Serialised as `disabled`, if it is.
+    /// `false` if the entry is disabled and does not run. Serialised as `disabled: true`,
+    /// if `false`.
     #[cfg_attr(
         feature = "serde",
         serde(

@@ -129,7 +129,7 @@ pub use future::Never;
 pub use hook_future::HookFuture;
 pub use reentrancy::HookReentrancyError;
 pub use refusal::{Refused, RegistrationError};
-pub use registration::{Registration, RegistrationGuard, Unregister};
+pub use registration::{Registration, RegistrationGuard};
 pub use report::{HookStatus, Report, ReportEntry, Reported, StatusMonitor};
 pub use shared_report::SharedReport;
 pub use slot::Slot;

@@ -13,13 +13,11 @@ use crate::entry::EntryId;
 #[derive(Clone)]
 pub struct Registration {
     id: EntryId,
-    from: Arc<dyn Unregister>,
+    unregister: Arc<dyn Unregister>,
 }
 
-/// Removes an entry of a registry, as a [`Registration`] stores it. Implemented for closures; they must
-/// not keep the registry alive.
-pub trait Unregister: MaybeSend + MaybeSync {
-    /// Removes this entry, and returns `true` if it was registered.
+/// A closure that removes an entry.
+trait Unregister: MaybeSend + MaybeSync {
     fn unregister(&self, id: EntryId) -> bool;
 }
 
@@ -30,11 +28,15 @@ impl<F: Fn(EntryId) -> bool + MaybeSend + MaybeSync> Unregister for F {
 }
 
 impl Registration {
-    /// Creates the handle of a registered entry.
-    pub fn new(id: EntryId, from: impl Unregister + 'static) -> Self {
+    /// Creates the handle of a registered entry. `unregister` removes the entry and returns `true` if it
+    /// was registered; it must not keep the registry alive.
+    pub fn new(
+        id: EntryId,
+        unregister: impl Fn(EntryId) -> bool + MaybeSend + MaybeSync + 'static,
+    ) -> Self {
         Registration {
             id,
-            from: Arc::new(from),
+            unregister: Arc::new(unregister),
         }
     }
 
@@ -47,7 +49,7 @@ impl Registration {
     /// if it was removed or replaced before, or if the registry is gone. A running dispatch still
     /// runs the hook.
     pub fn unregister(&self) -> bool {
-        self.from.unregister(self.id)
+        self.unregister.unregister(self.id)
     }
 
     /// Converts the handle into a guard that unregisters the entry on drop.

@@ -126,8 +126,8 @@ pub use hooks_core::{
     NestedDescription, Never, Next, Policy, Refused, Registration, RegistrationError,
     RegistrationGuard, Registrations, Report, ReportEntry, Reported, RequestExtensions,
     SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription, Stateful,
-    StatusMonitor, Step, Timer, Unregister, When, around, companion, dispatch, form, hooks,
-    impl_hook, impl_hooks,
+    StatusMonitor, Step, Timer, When, around, companion, dispatch, form, hooks, impl_hook,
+    impl_hooks,
 };
 
 #[doc(inline)]

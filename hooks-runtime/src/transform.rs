@@ -26,6 +26,15 @@
 //! # }).unwrap();
 //! ```
 //!
+//! | File | Content |
+//! |---|---|
+//! | `input` | [`TransformInput`]: the input of a hook |
+//! | `hook` | [`TransformHook`], [`TransformFn`], [`Transformed`] |
+//! | `run` | the policy of one run |
+//! | `registry` | [`TransformRegistry`] |
+//! | `outcome` | [`TransformOutcome`], [`TransformError`] |
+//! | `descriptor` | [`TransformDescriptor`]: one registered hook |
+//!
 //! # Order and failure
 //!
 //! Hooks run one after the other, by priority, lower first; equal priorities in order of
@@ -38,15 +47,6 @@
 //! | fails, panics or exceeds its timeout | no later hook runs; the caller gets [`TransformError::Failed`] and no value |
 //! | the same, with [`FailClosed`](crate::FailurePolicy::FailClosed) | as `Denied` |
 //! | the same, with [`Isolate`](crate::FailurePolicy::Isolate) | is logged; the next hook receives the value that this hook received |
-//!
-//! | File | Content |
-//! |---|---|
-//! | `input` | what a hook receives |
-//! | `hook` | the forms of a hook, and what it returns |
-//! | `run` | one run of the hooks: their effects and failures |
-//! | `registry` | registration and runs |
-//! | `outcome` | what a run returns |
-//! | `descriptor` | what the registry tells of a hook |
 
 mod descriptor;
 mod hook;

@@ -100,7 +100,12 @@ const GENERATED: &[&str] = &[
     "SlotEnd",
     "Sequential",
     "Handover",
-    "Custom<",
+    "StepsOf",
+    "Companions<",
+    "EndOf",
+    "OutputsOf",
+    "Concurrent<",
+    "StopCondition",
     "Relay",
     "Steps",
 ];

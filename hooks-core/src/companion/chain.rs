@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::ops::ControlFlow;
 
-use super::stored::{By, Companion, NoCompanion, Role};
+use super::stored::{By, ChainRole, Companion, NoCompanion};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
 use crate::future::{ColdFuture, Either, Never};
 
@@ -52,14 +52,6 @@ pub trait Chain<T>: HookObject {
 
 /// A slot's chain.
 pub type Chained<'h, C, T> = Companion<C, dyn DynChain<T> + 'h>;
-
-/// The role of a [`Chain`].
-#[derive(Debug)]
-pub enum ChainRole {}
-
-impl Role for ChainRole {
-    const NAME: &'static str = "chain";
-}
 
 /// Decides after each output whether a dispatch stops: the chain of a slot, or none.
 ///

@@ -1,12 +1,12 @@
 //! Aggregates and finalizers: companions that turn the outputs of a dispatch into its result.
 
 use std::future::Future;
-use std::marker::PhantomData;
 
-use super::stored::{By, Companion, Role};
+use super::stored::{
+    AggregateIntoRole, AggregateRole, By, Companion, FinalizeIntoRole, FinalizeRole,
+};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
 use crate::future::{AndThen, ColdFuture, Continuation, Either};
-use crate::typed::accumulator::Outputs;
 
 /// Reduces the outputs of a dispatch to one value of the same type
 /// (`#[hook(…, aggregate = Type)]`).
@@ -192,6 +192,24 @@ pub trait FinalizeInto<I, O>: HookObject {
     }
 }
 
+/// The outputs of a dispatch, for an aggregate.
+#[derive(Debug)]
+pub enum Outputs<T> {
+    /// All outputs, in execution order.
+    All(Vec<T>),
+    /// The output of the default of a `fallback` slot without hooks.
+    Default(T),
+}
+
+impl<T> Outputs<T> {
+    fn into_vec(self) -> Vec<T> {
+        match self {
+            Outputs::All(outputs) => outputs,
+            Outputs::Default(output) => vec![output],
+        }
+    }
+}
+
 /// An aggregate or a finalizer.
 pub trait PostProcess<I, O>: HookObject {
     /// Returns the result of the dispatch if it needs no post-processing, otherwise the input.
@@ -237,32 +255,6 @@ fn post_process<'a, C: PostProcess<I, O>, I, O>(
             }
         }),
     })
-}
-
-/// Defines the roles, each with its name.
-macro_rules! roles {
-    ($($(#[$doc:meta])* $role:ident $(<$result:ident>)?: $name:literal;)+) => {
-        $(
-            $(#[$doc])*
-            #[derive(Debug)]
-            pub struct $role $(<$result>(PhantomData<fn() -> $result>))?;
-
-            impl $(<$result>)? Role for $role $(<$result>)? {
-                const NAME: &'static str = $name;
-            }
-        )+
-    };
-}
-
-roles! {
-    /// The role of an [`Aggregate`].
-    AggregateRole: "aggregate";
-    /// The role of an [`AggregateInto`] with the result `O`.
-    AggregateIntoRole<O>: "aggregate";
-    /// The role of a [`Finalize`].
-    FinalizeRole: "finalize";
-    /// The role of a [`FinalizeInto`] with the result `O`.
-    FinalizeIntoRole<O>: "finalize";
 }
 
 impl<T, C: Aggregate<T>> PostProcess<Outputs<T>, T> for By<AggregateRole, C> {

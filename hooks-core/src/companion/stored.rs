@@ -12,7 +12,7 @@ use crate::bounds::HookObject;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCompanion;
 
-/// A companion of a slot: `C` is the one in the slot's definition, `D` the `dyn` of replacements.
+/// A companion of a slot: `C` is the companion of the slot's definition, `D` the `dyn` of replacements.
 pub enum Companion<C, D: ?Sized> {
     /// The companion of the slot's definition.
     Default(C),
@@ -20,7 +20,7 @@ pub enum Companion<C, D: ?Sized> {
     Override(Arc<Replacement<D>>),
 }
 
-/// A companion that replaced the one of the slot's definition.
+/// A companion that replaced the companion of the slot's definition.
 #[derive(Debug)]
 pub struct Replacement<D: ?Sized> {
     type_name: &'static str,
@@ -69,7 +69,7 @@ impl<C: Stored, D: ?Sized> Companion<C, D> {
 
 impl<C: Stored, D: ?Sized> Clone for Companion<C, D> {
     fn clone(&self) -> Self {
-        // Looks at nothing: `for_call/1` −2 % instructions.
+        // A constant: `for_call/1` −2 % instructions.
         if let Some(absent) = C::ABSENT {
             return Companion::Default(absent);
         }
@@ -90,7 +90,7 @@ impl<C: Stored, D: ?Sized> fmt::Debug for Companion<C, D> {
 pub trait Stored: Clone + HookObject {
     /// `chain`, `aggregate` or `finalize`; `None` without a companion.
     const ROLE: Option<&'static str>;
-    /// The value that stands for no companion, which is never replaced.
+    /// `Some` for [`NoCompanion`], which is never replaced.
     const ABSENT: Option<Self> = None;
     /// Returns the full name of the companion's type.
     fn name() -> &'static str;
@@ -113,6 +113,34 @@ pub struct By<R, C>(pub(super) Arc<C>, PhantomData<fn() -> R>);
 pub trait Role {
     /// Its name.
     const NAME: &'static str;
+}
+
+/// Defines the roles, each with its name.
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident $(<$result:ident>)?: $name:literal;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $role $(<$result>(PhantomData<fn() -> $result>))?;
+
+            impl $(<$result>)? Role for $role $(<$result>)? {
+                const NAME: &'static str = $name;
+            }
+        )+
+    };
+}
+
+roles! {
+    /// The role of a [`Chain`](super::Chain).
+    ChainRole: "chain";
+    /// The role of an [`Aggregate`](super::Aggregate).
+    AggregateRole: "aggregate";
+    /// The role of an [`AggregateInto`](super::AggregateInto) with the result `O`.
+    AggregateIntoRole<O>: "aggregate";
+    /// The role of a [`Finalize`](super::Finalize).
+    FinalizeRole: "finalize";
+    /// The role of a [`FinalizeInto`](super::FinalizeInto) with the result `O`.
+    FinalizeIntoRole<O>: "finalize";
 }
 
 impl<R, C> By<R, C> {

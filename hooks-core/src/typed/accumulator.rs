@@ -2,6 +2,8 @@
 
 use std::mem::{self, ManuallyDrop};
 
+use crate::companion::Outputs;
+
 /// The type of `last`: `Option<T>` if hooks receive the previous output, otherwise `()`.
 pub trait Handover<T> {
     /// Takes the previous output from the accumulator.
@@ -28,24 +30,6 @@ impl<T> Handover<T> for () {
     fn none() -> Self {}
 }
 
-/// The outputs of a dispatch, for an aggregate.
-#[derive(Debug)]
-pub enum Outputs<T> {
-    /// All outputs, in execution order.
-    All(Vec<T>),
-    /// The output of the default of a `fallback` slot without hooks.
-    Default(T),
-}
-
-impl<T> Outputs<T> {
-    pub(crate) fn into_vec(self) -> Vec<T> {
-        match self {
-            Outputs::All(outputs) => outputs,
-            Outputs::Default(output) => vec![output],
-        }
-    }
-}
-
 /// Stores the outputs of a dispatch that its result depends on.
 pub trait Accumulator<T> {
     /// The result of the dispatch, before a companion processes it.
@@ -60,7 +44,7 @@ pub trait Accumulator<T> {
     fn reserve(&mut self, outputs: usize);
     /// Stores an output.
     fn push(&mut self, output: T);
-    /// Stores these outputs only.
+    /// Stores these outputs only. All at once, so that a `Vec` of them is made without an allocation.
     fn set_all(&mut self, outputs: impl Iterator<Item = T>);
     /// Stores the output of the default of a `fallback` slot.
     fn set_default(&mut self, output: T);

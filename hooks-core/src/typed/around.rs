@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::around::{AroundCall, DynAround, Innermost, IntoAround, Next};
 use crate::bounds::{BoxFuture, MaybeSend};
-use crate::companion::{NoCompanion, Stored};
+use crate::companion::Stored;
 use crate::describe::SlotDescription;
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::future::{ColdFuture, Either};
@@ -18,7 +18,7 @@ use crate::typed::slot::TypedSlot;
 use crate::typed::slot_def::{Companions, SlotDef, SlotEnd};
 
 /// A slot of a generated set, with around hooks.
-pub struct AroundSlot<'h, S, G = NoCompanion, E = NoCompanion>
+pub struct AroundSlot<'h, S, G, E>
 where
     S: SlotDef + AroundCall + ?Sized,
     E: SlotEnd<S>,

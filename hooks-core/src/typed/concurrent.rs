@@ -12,8 +12,8 @@ use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
-use crate::typed::default_rule::DefaultRule;
 use crate::typed::policy::{SlotFuture, SlotFutureOutput, into_step, supply};
+use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The policy of one dispatch of a concurrent slot. `later` and `check` create futures, as in
@@ -38,7 +38,7 @@ type Place = Option<(i32, u64)>;
 impl<'a, S, R, G, V, C, K, D, F> ConcurrentPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    R: DefaultRule,
+    R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
@@ -105,7 +105,7 @@ impl<'a, 'h, S, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
     for ConcurrentPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    R: DefaultRule,
+    R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
@@ -129,7 +129,7 @@ where
 
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        let default_runs_first = R::runs_first(hooks);
+        let default_runs_first = R::default_runs_first(hooks);
         self.outputs
             .reserve(hooks + usize::from(default_runs_first));
         if !default_runs_first {

@@ -13,7 +13,7 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
-use crate::typed::default_rule::{DefaultRule, Fallback};
+use crate::typed::rule::Fallback;
 use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
 /// Interprets the outputs of a slot's hooks (`#[hook(fallback, custom = Type)]`). The hooks run in
@@ -67,12 +67,12 @@ pub trait Pipeline<Call, Out> {
 #[derive(Debug)]
 pub enum Custom {}
 
-/// The pipeline `P` of a dispatch.
+/// The [`Pipeline`] `P` as [`Steps`].
 struct StepsOf<P>(PhantomData<fn() -> P>);
 
 /// The pipeline of a dispatch.
 pub trait Steps<Call, Out> {
-    /// Returns the full name of its type.
+    /// Returns the full name of the pipeline's type.
     fn name(&self) -> &'static str;
     /// See [`Pipeline::lend`].
     fn lend(call: &mut Option<Call>) -> Option<Call>;
@@ -104,7 +104,7 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for StepsOf<P> {
 }
 
 impl<S: Relay + ?Sized> Kind<S> for Custom {
-    const NAME: &'static str = Fallback::NAME;
+    type Rule = Fallback;
 
     fn pipeline() -> Option<(&'static str, &'static str)> {
         Some(("custom", S::steps().name()))

@@ -1,4 +1,4 @@
-//! The kinds of slot: when the default runs, the effect of a registration, and whether the hooks run
+//! The kinds of slot without a pipeline: a rule, with hooks that run one after the other or
 //! concurrently.
 
 use std::future::Future;
@@ -9,21 +9,20 @@ use crate::companion::StopCondition;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
 use crate::typed::concurrent::ConcurrentPolicy;
-use crate::typed::default_rule::DefaultRule;
 use crate::typed::policy::SlotPolicy;
+use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
-/// The rule `R` for the default, and hooks that run one after the other.
+/// The rule `R`, with hooks that run one after the other.
 #[derive(Debug)]
 pub struct Sequential<R>(PhantomData<R>);
 
-/// The rule `R` for the default, and hooks that run concurrently.
+/// The rule `R`, with hooks that run concurrently.
 #[derive(Debug)]
 pub struct Concurrent<R>(PhantomData<R>);
 
-impl<S: SlotDef + ?Sized, R: DefaultRule> Kind<S> for Sequential<R> {
-    const NAME: &'static str = R::NAME;
-    const IS_SINGLE: bool = R::IS_SINGLE;
+impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
+    type Rule = R;
 
     #[inline]
     fn dispatch<'a, K, G>(
@@ -40,8 +39,8 @@ impl<S: SlotDef + ?Sized, R: DefaultRule> Kind<S> for Sequential<R> {
     }
 }
 
-impl<S: SlotDef + ?Sized, R: DefaultRule> Kind<S> for Concurrent<R> {
-    const NAME: &'static str = R::NAME;
+impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
+    type Rule = R;
     const IS_CONCURRENT: bool = true;
 
     #[inline]

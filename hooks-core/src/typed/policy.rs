@@ -22,10 +22,10 @@ use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
-use crate::typed::default_rule::DefaultRule;
+use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 
-/// The policy of one dispatch of a typed slot.
+/// The policy of one dispatch of a slot whose hooks run one after the other.
 ///
 /// `later` creates the future of a default that may wait, `check` the future in which the stop
 /// condition checks an output: functions, because the types of these futures have no names.
@@ -45,7 +45,7 @@ pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, R, G, V, K, D> {
 impl<'a, S, R, G, V, C, K, D, F> SlotPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    R: DefaultRule,
+    R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
@@ -164,7 +164,7 @@ impl<'a, 'h, S, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
     for SlotPolicy<'a, S, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
-    R: DefaultRule,
+    R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
@@ -190,7 +190,7 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        let default_runs_first = R::runs_first(hooks);
+        let default_runs_first = R::default_runs_first(hooks);
         if hooks > 0 || !R::FALLS_BACK {
             self.accumulator
                 .reserve(hooks + usize::from(default_runs_first));

@@ -6,21 +6,20 @@ use std::future::Future;
 use std::sync::Arc;
 
 use crate::bounds::MaybeSend;
-use crate::companion::{
-    By, Chain, Chained, Companion, NoCompanion, PostProcess, Replacement, Stored,
-};
+use crate::companion::{By, Chain, Chained, Companion, PostProcess, Replacement, Stored};
 use crate::describe::SlotDescription;
 use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
 use crate::typed::registrations::{Registrations, check_all};
-use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, SlotDef, SlotEnd};
+use crate::typed::rule::Rule;
+use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd};
 
 /// A slot of a generated set: `S` is its definition, `G` its chain, `E` its aggregate or finalizer.
 ///
 /// A set uses method calls, which the compiler resolves faster than functions whose type it has to
 /// infer. The methods' names are reserved, so that no trait of the user has one of them.
-pub struct TypedSlot<'h, S, G = NoCompanion, E = NoCompanion>
+pub struct TypedSlot<'h, S, G, E>
 where
     S: SlotDef + ?Sized,
     E: SlotEnd<S>,
@@ -57,7 +56,7 @@ where
 
     /// Returns the registrations.
     pub fn __hooks_mut(&mut self) -> Registrations<'_, 'h, S> {
-        Registrations::new(&mut self.slot, S::Kind::IS_SINGLE)
+        Registrations::new(&mut self.slot, <S::Kind as Kind<S>>::Rule::IS_SINGLE)
     }
 
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
@@ -81,7 +80,7 @@ where
     /// Replaces the aggregate or the finalizer.
     pub fn __hooks_set_end<R: 'h, C: 'h>(&mut self, end: By<R, C>)
     where
-        By<R, C>: PostProcess<E::Outputs, E::Result>,
+        By<R, C>: PostProcess<OutputsOf<S, E>, E::Result>,
     {
         self.end = Companion::Override(Arc::new(Replacement::new(end, type_name::<C>())));
     }
@@ -99,9 +98,9 @@ where
 
     /// Returns the registrations, in execution order.
     pub fn __hooks_describe(&self) -> SlotDescription {
+        let kind = <S::Kind as Kind<S>>::Rule::NAME;
         let companions = [S::Kind::pipeline(), self.chain.role(), self.end.role()];
-        let mut description =
-            SlotDescription::new(S::NAME, S::Kind::NAME, companions, &self.slot.metas());
+        let mut description = SlotDescription::new(S::NAME, kind, companions, &self.slot.metas());
         description.concurrent = S::Kind::IS_CONCURRENT;
         description
     }

@@ -16,6 +16,7 @@ use crate::hook_future::HookFuture;
 use crate::reentrancy::HookReentrancyError;
 use crate::slot::Slot;
 use crate::typed::accumulator::{Accumulator, Handover};
+use crate::typed::rule::Rule;
 
 /// Output of a slot for which a function under `#[impl_hook]` may omit the return type.
 #[diagnostic::on_unimplemented(
@@ -50,7 +51,7 @@ pub trait SlotDef {
     /// The owned arguments as a tuple, the parameters of `call`: a `String` for each `&str`, other
     /// references as they are, and `last` if the slot passes it.
     type Owned<'a>;
-    /// When the default runs, and how the hooks do.
+    /// The kind of the slot.
     type Kind: Kind<Self>;
     /// The method that declares the slot.
     const NAME: &'static str;
@@ -75,17 +76,14 @@ pub trait SlotDef {
     }
 }
 
-/// The kind of a slot: when the default runs, and how the hooks do.
+/// The kind of a slot: its rule, and the way in which its hooks run.
 pub trait Kind<S: SlotDef + ?Sized>: 'static {
-    /// The word in `#[hook(…)]`.
-    const NAME: &'static str;
-    /// `true` if a registration replaces the one before.
-    const IS_SINGLE: bool = false;
+    /// When the default runs, and the effect of a registration.
+    type Rule: Rule;
     /// `true` if the hooks run concurrently.
     const IS_CONCURRENT: bool = false;
 
-    /// Returns the role and the full name of a type that interprets the outputs; `None` if no other
-    /// than the companions does.
+    /// Returns the role and the full type name of the pipeline; `None` without a pipeline.
     fn pipeline() -> Option<(&'static str, &'static str)> {
         None
     }
@@ -101,32 +99,28 @@ pub trait Kind<S: SlotDef + ?Sized>: 'static {
         G: StopCondition<S::Out> + 'a;
 }
 
-/// The last part of the dispatch of a slot `S`: its aggregate or finalizer, or none.
+/// The aggregate or the finalizer of a slot `S`, or none: the types of the last part of a dispatch.
+///
+/// The impls do not require the companion's trait, so that a companion without it causes one error only.
 pub trait SlotEnd<S: SlotDef + ?Sized>: Sized {
     /// Stores the outputs of a dispatch.
-    type Accumulator: Accumulator<S::Out, Output = Self::Outputs> + MaybeSend;
-    /// The outputs that the companion converts.
-    type Outputs;
+    type Accumulator: Accumulator<S::Out> + MaybeSend;
     /// The result of a dispatch.
     type Result;
-
-    /// Returns a dispatch whose outputs are its result, because there is no companion.
-    fn pass(
-        _: impl Future<Output = Self::Outputs> + MaybeSend,
-    ) -> impl Future<Output = Self::Result> + MaybeSend {
-        never()
-    }
 }
 
-/// The aggregate or the finalizer `E` of a slot `S`.
+/// The outputs that the aggregate or the finalizer `E` of a slot `S` converts.
+pub type OutputsOf<S, E> =
+    <<E as SlotEnd<S>>::Accumulator as Accumulator<<S as SlotDef>::Out>>::Output;
+
+/// The aggregate or the finalizer `E` of a slot `S`, as the slot stores it.
 pub type EndOf<'h, S, E> =
-    Companion<E, dyn DynPostProcess<<E as SlotEnd<S>>::Outputs, <E as SlotEnd<S>>::Result> + 'h>;
+    Companion<E, dyn DynPostProcess<OutputsOf<S, E>, <E as SlotEnd<S>>::Result> + 'h>;
 
 /// A slot with the chain `G` and the aggregate or finalizer `E`. `#[hooks]` implements it for
 /// `dyn SlotTrait` if the slot has companions.
 ///
-/// The companions are parameters and no associated types of [`SlotDef`]: the types of a public slot
-/// would have to be public.
+/// The companions are parameters: associated types of a public slot would have to be public.
 pub trait Companions<G, E: SlotEnd<Self>>: SlotDef {
     /// Returns the stop condition of a dispatch. Implemented if the slot has a chain.
     #[inline]
@@ -134,19 +128,23 @@ pub trait Companions<G, E: SlotEnd<Self>>: SlotDef {
         NoCompanion
     }
 
-    /// Continues a dispatch, which returns the outputs, to its result. Implemented if the slot has an
-    /// aggregate or a finalizer.
-    #[inline]
+    /// Returns the future of the result; `dispatch` returns the outputs.
     fn finish<'a>(
-        _: &'a EndOf<'_, Self, E>,
-        dispatch: impl Future<Output = E::Outputs> + MaybeSend + 'a,
-    ) -> impl Future<Output = E::Result> + MaybeSend {
-        E::pass(dispatch)
-    }
+        end: &'a EndOf<'_, Self, E>,
+        dispatch: impl Future<Output = OutputsOf<Self, E>> + MaybeSend + 'a,
+    ) -> impl Future<Output = E::Result> + MaybeSend;
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: SlotDef + ?Sized> Companions<NoCompanion, NoCompanion> for S {}
+impl<S: SlotDef + ?Sized> Companions<NoCompanion, NoCompanion> for S {
+    #[inline]
+    fn finish<'a>(
+        _: &'a EndOf<'_, Self, NoCompanion>,
+        dispatch: impl Future<Output = S::Out> + MaybeSend + 'a,
+    ) -> impl Future<Output = S::Out> + MaybeSend {
+        dispatch
+    }
+}
 
 /// How a further hook gets the arguments of a slot.
 pub trait Passing {
@@ -230,7 +228,7 @@ pub fn text(text: &str) -> String {
 }
 
 fn never<T>() -> Never<T> {
-    unreachable!("`later` is called only if `READY` is false, and `pass` only without a companion")
+    unreachable!("`later` is called only if `READY` is false")
 }
 
 /// Returns the future of a slot's default, for the provided methods of the declaring trait.

@@ -30,6 +30,8 @@ pub(crate) struct SlotExpansion<'a> {
     private: SharedTokens,
     /// Lifetime for which a dispatch borrows the arguments.
     args_lifetime: Lifetime,
+    /// Lifetime for which a call borrows its hook.
+    hook_lifetime: Lifetime,
     /// `cfg` and lint attributes of the slot and of the trait.
     cfgs: Vec<&'a Attribute>,
     /// Attributes that users of the slot see.
@@ -96,6 +98,7 @@ impl<'a> SlotExpansion<'a> {
             idents,
             last_type,
             args_lifetime,
+            hook_lifetime: names::lifetime("b", slot.types()),
         }
     }
 
@@ -148,6 +151,7 @@ impl<'a> SlotExpansion<'a> {
         quote!(#private::#slot::new(#(#companions),*))
     }
 
+    /// Returns `TypedSlot` or `AroundSlot`.
     fn field_slot(&self) -> Ident {
         let name = match self.slot.around {
             true => "AroundSlot",

@@ -626,7 +626,7 @@ pub struct EventDescriptor {
     pub event: Arc<str>,
     /// The phase in which the hook runs.
     pub phase: EventPhase,
-    /// The name of the hook, if it has one. Serialised as that of the entry, which is never missing.
+    /// The name of the hook, if it has one. Serialised as the name of `entry`, which has a default.
     #[serde(skip)]
     pub name: Option<String>,
     /// The type of the hook, as the compiler spells it.
@@ -635,7 +635,7 @@ pub struct EventDescriptor {
     pub on_failure: FailurePolicy,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
-    /// Its entry.
+    /// Description of the entry.
     #[serde(flatten)]
     pub entry: EntryDescription,
 }

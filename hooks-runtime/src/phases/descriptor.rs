@@ -15,15 +15,15 @@ pub struct HookDescriptor {
     pub id: String,
     /// Its phase.
     pub phase: Phase,
-    /// Its priority; POST hooks and observers have none, and their entries 0. Serialised as that of the
-    /// entry.
+    /// Priority of a PRE hook; `None` for POST hooks and observers. Serialised as the priority of
+    /// `entry`, which is 0 for these.
     #[serde(skip)]
     pub priority: Option<i32>,
     /// Failure policy.
     pub on_failure: FailurePolicy,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
-    /// Its entry, with the id as the key.
+    /// Description of the entry, whose key is the id.
     #[serde(flatten)]
     pub entry: EntryDescription,
 }

@@ -17,7 +17,7 @@ pub struct TransformDescriptor {
     pub on_failure: FailurePolicy,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
-    /// Its entry, with the id as the key.
+    /// Description of the entry, whose key is the id.
     #[serde(flatten)]
     pub entry: EntryDescription,
 }

@@ -1,4 +1,4 @@
-//! The forms of a transform, and what it returns.
+//! Transforms, and their outputs.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a transform receives.
+//! Input of a transform.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a run of transforms returns.
+//! Result of a run of transforms.
 
 use std::error::Error;
 use std::fmt;

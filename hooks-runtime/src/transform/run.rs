@@ -1,4 +1,4 @@
-//! One run of transforms: the effects of what they return, and of their failures.
+//! One run of transforms: the effects of outputs and failures.
 
 use std::marker::PhantomData;
 

@@ -48,7 +48,7 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// `Concurrent<Always>`, or `Custom`
+    /// `Sequential<Always>`, `Concurrent<Always>` or `Custom`
     fn kind(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         let rule = match &slot.kind {
@@ -90,6 +90,7 @@ impl SlotExpansion<'_> {
             return None;
         }
         let (name, output, result) = (&slot.name, &slot.output, slot.result_type());
+        let a = &self.args_lifetime;
         let [chain_type, end_type] = self.companion_types();
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
@@ -112,32 +113,33 @@ impl SlotExpansion<'_> {
                 }
             }
         });
-        let finish = slot.end().map(|of| {
-            let name = of.trait_name();
-            let finish = spans::call_by_way_of(
-                &of.companion,
-                &quote!(#private::#name),
-                &self.end_args(of),
-                "__hooks_finish",
-                &quote!(#end, #dispatch),
-            );
-            quote_spanned! {*place=>
-                #[inline]
-                fn finish<'s>(
-                    #end: &'s #private::EndOf<'_, Self, #end_type>,
-                    #dispatch: impl #private::Future<Output = <#end_type as #private::SlotEnd<Self>>::Outputs>
-                        + #private::MaybeSend
-                        + 's,
-                ) -> impl #private::Future<Output = #result> + #private::MaybeSend {
-                    #finish
-                }
+        let finish = match slot.end() {
+            Some(of) => {
+                let name = of.trait_name();
+                spans::call_by_way_of(
+                    &of.companion,
+                    &quote!(#private::#name),
+                    &self.end_args(of),
+                    "__hooks_finish",
+                    &quote!(#end, #dispatch),
+                )
             }
-        });
+            None => quote!(#dispatch),
+        };
         Some(quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::Companions<#chain_type, #end_type> for dyn #name + '_ {
                 #condition
-                #finish
+
+                #[inline]
+                fn finish<#a>(
+                    #end: &#a #private::EndOf<'_, Self, #end_type>,
+                    #dispatch: impl #private::Future<Output = #private::OutputsOf<Self, #end_type>>
+                        + #private::MaybeSend
+                        + #a,
+                ) -> impl #private::Future<Output = #result> + #private::MaybeSend {
+                    #finish
+                }
             }
         })
     }
@@ -249,7 +251,7 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, method, owner) = (&slot.name, &slot.method, &self.set.name);
         let output = &slot.output;
-        let (stateful, a) = (slot.stateful(), &self.args_lifetime);
+        let (stateful, a, b) = (slot.stateful(), &self.args_lifetime, &self.hook_lifetime);
         let last = slot.passes_last().then(|| quote!(last));
         let future =
             quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
@@ -265,11 +267,11 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name {
-                fn start<'b, #a: 'b>(
-                    #hook: &'b __H,
+                fn start<#b, #a: #b>(
+                    #hook: &#b __H,
                     #args: #args_type,
                     last: #last_type,
-                ) -> #private::HookFuture<'b, #output> {
+                ) -> #private::HookFuture<#b, #output> {
                     match #name::__hooks_start(#hook, #args, last) {
                         #private::Ok(future) => future,
                         #private::Err(((#(#idents,)*), last)) => {
@@ -280,8 +282,8 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
-            impl<'b, #a, __H: #stateful> #private::CallStateful<&'b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name {
-                fn call_mut(#hook: &'b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
+            impl<#b, #a, __H: #stateful> #private::CallStateful<&#b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name {
+                fn call_mut(#hook: &#b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
                     #stateful::call_mut(#hook, #hook_args)
                 }
                 const ON_REENTRY: #private::OnReentry<Self> = <__H as #stateful>::on_reentrancy;
@@ -289,12 +291,12 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name {
-                fn start<'b, #a: 'b>(
-                    #value: &'b __T,
+                fn start<#b, #a: #b>(
+                    #value: &#b __T,
                     (#(#idents,)*): #args_type,
                     last: #last_type,
                     #is_ready: #private::bool,
-                ) -> #private::HookFuture<'b, #output> {
+                ) -> #private::HookFuture<#b, #output> {
                     #private::HookFuture::__new(#is_ready, #owner::#method(#value, #(#idents,)* #last))
                 }
             }

@@ -21,6 +21,7 @@ impl SlotExpansion<'_> {
             args_type,
             last_type,
             args_lifetime: a,
+            hook_lifetime: b,
             ..
         } = self;
         let (name, set) = (&slot.name, &self.set.set);
@@ -49,11 +50,11 @@ impl SlotExpansion<'_> {
 
                 #[doc(hidden)]
                 #[inline]
-                fn __hooks_start<'b, #a: 'b>(
-                    &'b self,
+                fn __hooks_start<#b, #a: #b>(
+                    &#b self,
                     args: #args_type,
                     last: #last_type,
-                ) -> #private::Started<'b, #a, dyn #name>
+                ) -> #private::Started<#b, #a, dyn #name>
                 where
                     Self: ::core::marker::Sized,
                 {

@@ -1,7 +1,7 @@
-//! When the default of a slot runs.
+//! The rules of the kinds of slot: when the default runs, and the effect of a registration.
 
-/// When the default of a slot runs, as a type.
-pub trait DefaultRule: 'static {
+/// The rule of a kind, as a type.
+pub trait Rule: 'static {
     /// The word in `#[hook(…)]`.
     const NAME: &'static str;
     /// `true` if the default runs when hooks are registered but none stopped a chain.
@@ -11,7 +11,7 @@ pub trait DefaultRule: 'static {
 
     /// Returns `true` if the default runs before the hooks.
     #[inline]
-    fn runs_first(hooks: usize) -> bool {
+    fn default_runs_first(hooks: usize) -> bool {
         hooks == 0
     }
 }
@@ -28,21 +28,21 @@ pub enum Fallback {}
 #[derive(Debug)]
 pub enum Singleton {}
 
-impl DefaultRule for Always {
+impl Rule for Always {
     const NAME: &'static str = "always";
 
     #[inline]
-    fn runs_first(_: usize) -> bool {
+    fn default_runs_first(_: usize) -> bool {
         true
     }
 }
 
-impl DefaultRule for Fallback {
+impl Rule for Fallback {
     const NAME: &'static str = "fallback";
     const FALLS_BACK: bool = true;
 }
 
-impl DefaultRule for Singleton {
+impl Rule for Singleton {
     const NAME: &'static str = "singleton";
     const IS_SINGLE: bool = true;
 }
