@@ -268,7 +268,7 @@ fn a_serialized_description_contains_slots_and_entries() {
     assert_eq!(value["slots"][0]["kind"], "always");
     assert_eq!(value["slots"][0]["entries"][0]["name"], "the early one");
     assert_eq!(value["slots"][0]["entries"][0]["key"], Value::Null);
-    let plain = json!({ "name": "the early one", "key": null, "priority": 0 });
+    let plain = json!({ "name": "the early one", "key": null, "priority": -9 });
     assert_eq!(value["slots"][0]["entries"][0], plain);
     assert_eq!(value["slots"][0]["entries"][2]["key"], "late");
     assert_eq!(value["slots"][0]["entries"][2]["priority"], 9);
