@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::executor::block_on;
-use hooks_runtime::{Event, FailurePolicy, HookRegistry, HookResult, Map, events};
+use hooks_runtime::phases::PostFn;
+use hooks_runtime::{
+    Event, FailurePolicy, HookRegistry, HookResult, Map, Phase, PhaseRegistry, events,
+};
 use serde_json::{Value, json};
 
 use crate::kit::{Log, at, emit, map, named, plain, recording_data, returning, yield_once};
@@ -153,6 +156,33 @@ fn e_72_anonymous_handlers_are_in_descriptors_but_not_in_the_list() {
         .map(|item| item.name)
         .collect();
     assert_eq!(names, [None, Some("named".to_owned())]);
+}
+
+#[test]
+fn serialised_descriptors_contain_the_fields_of_their_entries() {
+    let events = HookRegistry::new();
+    let options = named("named").key("k").trusted(false).enabled(false);
+    events.register("a", |_: Event<'_>| HookResult::proceed(), options);
+    let event = serde_json::to_value(&events.descriptors()[0]).unwrap();
+    assert_eq!(event["event"], "a");
+    assert_eq!(
+        (&event["name"], &event["key"]),
+        (&json!("named"), &json!("k"))
+    );
+    assert_eq!(
+        (&event["trusted"], &event["disabled"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!((event.get("before"), event.get("enabled")), (None, None));
+
+    let phases = PhaseRegistry::<str, str>::new();
+    phases.register_post(PostFn::new("p", |_: &str, _: Option<&str>| ()), plain());
+    let post = serde_json::to_value(&phases.registered_hooks(Phase::Post)[0]).unwrap();
+    let expected = json!({
+        "id": "p", "key": "p", "name": "p", "phase": "POST", "priority": 0,
+        "on_failure": "isolate", "failures": 0,
+    });
+    assert_eq!(post, expected);
 }
 
 #[test]

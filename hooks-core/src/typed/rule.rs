@@ -24,7 +24,7 @@ pub enum Always {}
 #[derive(Debug)]
 pub enum Fallback {}
 
-/// At most one hook, in place of the default.
+/// The default runs only if no hook is registered; a registration replaces the hook before.
 #[derive(Debug)]
 pub enum Singleton {}
 
