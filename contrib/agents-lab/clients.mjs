@@ -24,6 +24,8 @@
 //   sessions   folder of its sessions, for flags with `SESSION`, the id of the last one
 //   isHeavy    true if it starts so slowly, or is so large, that `--quick` leaves it out
 //   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
+//   killsHooks true if the client does not wait for the hooks after a tool and kills those that run at its end: the
+//              model answers after they have ended, as a real one does
 //   isSlow     true if its start or its installation takes long: `quick: true` of a check leaves it out, a list of clients does not
 //   isOld      true if it is pinned to an old version on purpose
 //   notes      its settings with this server, by path; files of `files` without it are kept
@@ -434,6 +436,7 @@ const kimi = {
   title: 'Kimi Code',
   command: 'kimi',
   agent: 'kimi-code',
+  killsHooks: true,
   packages: ['@moonshot-ai/kimi-code@2.1.0'],
   program: ['node', 'node_modules/@moonshot-ai/kimi-code/dist/main.mjs'],
   env: { KIMI_CODE_NO_AUTO_UPDATE: '1', KIMI_DISABLE_TELEMETRY: '1' },

@@ -239,12 +239,25 @@ async function runInTerminal(keys) {
   tmux('kill-server');
 }
 
-function readCalls() {
+/** Returns the names of the calls of the hook, without an extension; each ends with the number of its process. */
+function namesOfCalls() {
   const folder = join(HOME, 'calls');
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.arguments')).sort() : [];
-  return names.map((name) => {
+  return names.map((name) => name.replace(/\.arguments$/, ''));
+}
+
+/** Waits until no call of the hook runs; one that starts now begins within the first wait. */
+async function waitForHooks() {
+  await sleep(300);
+  const running = () => namesOfCalls().some((name) => existsSync(`/proc/${name.split('-')[1]}`));
+  for (const end = Date.now() + 10_000 * SLOW; running() && Date.now() < end; await sleep(20));
+}
+
+function readCalls() {
+  const folder = join(HOME, 'calls');
+  return namesOfCalls().map((name) => {
     const kept = (extension) => {
-      const path = join(folder, name.replace(/arguments$/, extension));
+      const path = join(folder, `${name}.${extension}`);
       return existsSync(path) ? readFileSync(path, 'utf8') : '';
     };
     return { input: kept('input'), output: kept('output'), error: kept('error'), status: kept('status').trim() };
@@ -262,7 +275,7 @@ if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.ag
 if (scenario.service) await serve(scenario.service);
 if (scenario.edit && scenario.guard !== 'none') editSettings(scenario.edit);
 for (const args of scenario.git) run('git', args, { cwd: PROJECT, env });
-outcome.model = await serveModel(PORT, scenario.script, scenario.others);
+outcome.model = await serveModel(PORT, scenario.script, scenario.others, client.killsHooks ? waitForHooks : undefined);
 const started = Date.now();
 if (scenario.first) {
   const earlier = [...clients, ...earlierClients].find(({ id }) => id === (scenario.first.client ?? client.id));

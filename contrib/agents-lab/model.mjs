@@ -294,7 +294,7 @@ function after(steps, results) {
  * Serves the script on a port of the loopback interface.
  *
  * `others` are scripts of further conversations, such as that of a sub-agent: each one has the `prompt`, a text in
- * a message of the user by which the conversation is recognised.
+ * a message of the user by which the conversation is recognised. Each answer waits for `before`.
  *
  * Returns the record: `requested` holds the calls that the client received, `told` the text of each
  * result that the client returned, `times` when it returned the first, second, … result, `conversation` its last
@@ -302,7 +302,7 @@ function after(steps, results) {
  * each further conversation. A step is chosen by the number of results in the request, so that a
  * request without tools (a title, a summary) does not consume a step.
  */
-export async function serveModel(port, script, others = []) {
+export async function serveModel(port, script, others = [], before) {
   const main = conversationOf(script);
   const further = others.map((other) => ({ ...conversationOf(other.script), prompt: other.prompt }));
   const { requested, told, times } = main;
@@ -339,6 +339,7 @@ export async function serveModel(port, script, others = []) {
   const server = createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
+    await before?.();
     const { status = 200, json, lines, events } = answer(request.url, parsed(Buffer.concat(chunks)));
     if (json) {
       response.writeHead(status, { 'content-type': 'application/json' });
