@@ -1143,7 +1143,8 @@ const openhands = [
 
 // Claude Code with hooks over HTTP.
 
-const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
+/** Clients with hooks over HTTP, and how the guard is installed for them. */
+export const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
 const overHttp = [
   {
     ...http,
