@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::arg::UNKNOWN;
 
-/// Signs at which scripts split a text, and a list begins.
-const SEPARATORS: &str = "(:,;=/";
+/// Signs at which scripts split a text, and a list begins, also in braces, which some shells expand in values.
+const SEPARATORS: &str = "({:,;=/";
 
 /// Limit of different words; more may be any option.
 const MAX_WORDS: usize = 12;
