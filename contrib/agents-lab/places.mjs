@@ -15,7 +15,8 @@
 //   starts     keys that answer the questions of its terminal at the start
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`; `seen` is a pattern of the screen
 //              before the user types it, if only a terminal has such commands
-//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
+//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call; `installs` are runs of the client
+//              that install it
 //   earlier    id of an earlier version (clients.mjs)
 //   edited     false if another program cannot add a hook to the settings that `install` writes
 //   calls      number of calls in a long session
@@ -67,6 +68,19 @@ export default function (pi) {
 `;
 /** Extensions that the package of Pi has as examples. */
 const PI_EXAMPLES = '/mnt/clients/pi/node_modules/@earendil-works/pi-coding-agent/examples/extensions';
+/** Plugin of Cline: sees each call, and lets it run. */
+const CLINE_PLUGIN = `import { writeFileSync } from 'node:fs';
+export default {
+  name: 'other',
+  manifest: { capabilities: ['hooks'] },
+  hooks: {
+    beforeTool: async () => {
+      writeFileSync('${HOME}/${OTHER_HOOK_RAN}', '');
+      return { skip: false };
+    },
+  },
+};
+`;
 /** Mod of Letta Code: sees each call, and allows it. */
 const LETTA_MOD = `import { writeFileSync } from 'node:fs';
 export default function (letta) {
@@ -123,6 +137,17 @@ const PLACES = {
     agentShell: (command) => script(command),
     typed: '›',
     typedFlags: ['--model', TERMINAL_MODEL, '--dangerously-bypass-hook-trust'],
+    plugin: {
+      flags: [],
+      files: {
+        'lab/.agents/plugins/marketplace.json': json({
+          name: 'lab', plugins: [{ name: 'other', source: { source: 'local', path: './other' } }],
+        }),
+        'lab/other/.codex-plugin/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'lab/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+      installs: [['plugin', 'marketplace', 'add', './lab'], ['plugin', 'add', 'other@lab']],
+    },
     earlier: 'codex-0.169.0',
     calls: 1_000,
   },
@@ -160,6 +185,7 @@ const PLACES = {
         'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
       },
     },
+    earlier: 'copilot-1.0.92',
     calls: 100,
   },
   opencode: {
@@ -203,6 +229,18 @@ const PLACES = {
       prompt: '/tidy',
       files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` },
     },
+    plugin: {
+      flags: [],
+      files: {
+        // The marketplace has the name of its folder.
+        'lab/.factory-plugin/marketplace.json': json({
+          name: 'lab', owner: { name: 'x' }, plugins: [{ name: 'other', description: 'x', source: './other' }],
+        }),
+        'lab/other/.factory-plugin/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'lab/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+      installs: [['plugin', 'marketplace', 'add', `${HOME}/lab`], ['plugin', 'install', 'other@lab', '--scope', 'user']],
+    },
     earlier: 'droid-0.215.0',
     calls: 100,
   },
@@ -212,12 +250,21 @@ const PLACES = {
     worktree: ['--worktree', 'lab'],
     agent: { tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } },
     typed: '❯',
+    earlier: 'grok-1.0.5',
     calls: 100,
   },
   cline: {
     plan: ['--plan'],
     worktree: ['--worktree'],
     agent: { tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } },
+    plugin: {
+      flags: [],
+      files: {
+        'other/package.json': json({ name: 'other', version: '1.0.0', type: 'module', main: 'index.js' }),
+        'other/index.js': CLINE_PLUGIN,
+      },
+      installs: [['plugin', 'install', './other']],
+    },
     earlier: 'cline-3.0.64',
     edited: false,
     calls: 100,
@@ -343,6 +390,7 @@ const PLACES = {
   },
   openhands: {
     resume: ['--resume', '--last'],
+    earlier: 'openhands-1.15.1',
     calls: 100,
   },
 };
@@ -582,7 +630,7 @@ const sizes = [
     clients: everyone,
     decisions: true,
     seconds: 1_800,
-    files: ({ id, files }) => MANY_CALLS[id]?.(files) ?? {},
+    files: (client) => MANY_CALLS[client.id]?.(client) ?? {},
     script: (tools, client) => [
       ...groups(reads(place(client).calls), 10).map((group) => group.map((command) => tools.shell(command))),
       tools.shell(DELETE),
@@ -594,9 +642,15 @@ const sizes = [
     ],
   },
 ];
-/** Settings without a client's own guess that the model repeats itself. */
+/** Settings without a client's own guess that the model repeats itself, and without summaries. */
 const MANY_CALLS = {
-  gemini: (files) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+  gemini: ({ files }) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+  // Otherwise, OpenHands replaces the results after 80 events by a summary, and the stand-in model repeats its calls.
+  openhands: ({ env }) => ({
+    '.openhands/agent_settings.json': json({
+      kind: 'Agent', llm: { model: env.LLM_MODEL, usage_id: 'agent' }, tools: [{ name: 'terminal' }], condenser: null,
+    }),
+  }),
 };
 
 const javascript = [
@@ -690,11 +744,13 @@ const skills = [
 // Other programs beside the guard.
 
 const others = [
-  {
+  ...offering('plugin').map((id) => ({
     name: 'plugin-hook',
-    clients: offering('plugin'),
-    flags: (client) => [...client.free, ...place(client).plugin.flags],
-    files: (client) => ({ ...OTHER_HOOK_FILES, ...place(client).plugin.files }),
+    clients: [id],
+    flags: ({ free }) => [...free, ...PLACES[id].plugin.flags],
+    files: { ...OTHER_HOOK_FILES, ...PLACES[id].plugin.files },
+    prepare: () => PLACES[id].plugin.installs ?? [],
+    keys: PLACES[id].plugin.keys,
     look: [OTHER_HOOK_RAN],
     // A client may ask no further hook after a denial.
     script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
@@ -702,7 +758,7 @@ const others = [
       does('beside a plugin: its hook runs', exists(OTHER_HOOK_RAN)),
       prevents('beside a plugin whose hook allows everything: a delete does not run', all(buildStays, refused(1))),
     ],
-  },
+  })),
   {
     name: 'settings-edited',
     clients: everyone.filter((id) => PLACES[id].edited !== false),
