@@ -46,8 +46,10 @@ export const node = {
   program: [`node_modules/node-linux-${arch}/bin/node`],
 };
 
+/** Node in the sandbox. */
+export const NODE = `/mnt/clients/${node.id}/${node.program[0]}`;
 /** Command line of the MCP server `notes`. */
-const SERVER = [`/mnt/clients/${node.id}/${node.program[0]}`, '/mnt/lab/notes.mjs'];
+const SERVER = [NODE, '/mnt/lab/notes.mjs'];
 const [command, ...args] = SERVER;
 const servers = (more) => ({ mcpServers: { notes: { command, args, ...more } } });
 
@@ -540,7 +542,8 @@ const goose = {
   env: { OPENAI_API_KEY: 'test', GOOSE_DISABLE_KEYRING: '1', GOOSE_TELEMETRY_OFF: '1', GOOSE_MODE: 'auto' },
   files: { '.config/goose/config.yaml': GOOSE_SETTINGS },
   terminal: (flags) => ['session', ...flags],
-  headless: (flags, prompt) => ['run', ...flags, '-t', prompt],
+  // A recipe has a prompt.
+  headless: (flags, prompt) => ['run', ...flags, ...(flags.includes('--recipe') ? [] : ['-t', prompt])],
   free: [],
   tools: {
     shell: (command) => ({ tool: 'shell', arguments: { command } }),

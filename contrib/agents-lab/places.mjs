@@ -22,9 +22,9 @@
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { called, HOME, LAST_AGENT, PROJECT } from './clients.mjs';
+import { called, HOME, LAST_AGENT, NODE, PROJECT } from './clients.mjs';
 import {
-  all, asked, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
+  all, asked, buildGone, buildStays, conversation, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
 } from './expectations.mjs';
 
@@ -262,6 +262,8 @@ const PLACES = {
       files: {
         'other/package.json': json({ name: 'other', version: '1.0.0', type: 'module', main: 'index.js' }),
         'other/index.js': CLINE_PLUGIN,
+        // Cline runs plugins with the Node of the user.
+        'bin/node': `#!/bin/sh\nexec ${NODE} "$@"\n`,
       },
       installs: [['plugin', 'install', './other']],
     },
@@ -741,6 +743,77 @@ const skills = [
   },
 ];
 
+// Recipes.
+
+/** Returns the file of a recipe of Goose. */
+const recipe = (more) => ({
+  'tidy.yaml': json({
+    version: '1.0.0',
+    title: 'Tidy',
+    description: 'Tidies up.',
+    prompt: TASK,
+    extensions: [{ type: 'platform', name: 'developer', description: 'x' }],
+    ...more,
+  }),
+});
+/** A second recipe that the first one may start. */
+const SUB_RECIPE = { 'below.yaml': recipe()['tidy.yaml'].replace(TASK, AGAIN) };
+
+const recipes = [
+  {
+    name: 'recipe',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: recipe(),
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('a recipe: a read-only command runs', told(0, /a\.txt/)),
+      prevents('a recipe: a delete does not run', all(buildStays, refused(1))),
+      does('a recipe: the trail has both', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+    ],
+  },
+  {
+    // A recipe as a slash command of the user.
+    name: 'recipe-slash',
+    clients: ['goose'],
+    prompt: '/tidy',
+    files: ({ files }) => ({
+      ...recipe(),
+      '.config/goose/config.yaml':
+        `${files['.config/goose/config.yaml']}slash_commands:\n  - command: tidy\n    recipe_path: ${HOME}/tidy.yaml\n`,
+    }),
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('a recipe as a slash command: the model receives its prompt', conversation(/Tidy up the folder/)),
+      prevents('a recipe as a slash command: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+  {
+    // A tool starts another recipe in a sub-agent, whose tools call no hook.
+    name: 'recipe-below',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: { ...recipe({ sub_recipes: [{ name: 'below', path: `${HOME}/below.yaml` }] }), ...SUB_RECIPE },
+    script: () => [{ tool: 'delegate', arguments: { source: 'below' }, unlisted: true }],
+    others: (tools) => [{ prompt: AGAIN, script: [tools.shell(DELETE)] }],
+    expect: [
+      prevents('a recipe in a recipe is not started', all(buildStays, told(0, /does not call the hook/))),
+    ],
+  },
+  {
+    // Goose runs the command itself when the check fails.
+    name: 'recipe-command',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: recipe({ retry: { max_retries: 1, checks: [{ type: 'shell', command: 'false' }], on_failure: DELETE } }),
+    script: (tools) => [tools.shell(READ)],
+    expect: [
+      does('a recipe with a command: a read-only command of the model runs', told(0, /a\.txt/)),
+      open('a command that a recipe runs itself: runs without the hook, by the rules of the client', buildGone),
+    ],
+  },
+];
+
 // Other programs beside the guard.
 
 const others = [
@@ -800,4 +873,4 @@ function doctorOk(o) {
   return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
 }
 
-export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...others];
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...recipes, ...others];
