@@ -16,7 +16,7 @@
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`; `seen` is a pattern of the screen
 //              before the user types it, if only a terminal has such commands
 //   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call; `installs` are runs of the client
-//              that install it
+//              that install it, and `keys` those of its terminal, if only a terminal loads it
 //   earlier    id of an earlier version (clients.mjs)
 //   edited     false if another program cannot add a hook to the settings that `install` writes
 //   calls      number of calls in a long session
@@ -250,6 +250,21 @@ const PLACES = {
     worktree: ['--worktree', 'lab'],
     agent: { tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } },
     typed: '❯',
+    plugin: {
+      flags: [],
+      files: {
+        'other/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'other/hooks/hooks.json': json({
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: OTHER_HOOK }] }] },
+        }),
+      },
+      installs: [['plugin', 'install', './other', '--trust']],
+      // Grok CLI loads the hooks of plugins only when the user reloads the plugins in a session.
+      keys: [
+        { see: '❯' }, { type: '/plugins' }, { key: 'Enter' }, { see: 'Marketplace' }, { key: 'r' }, { wait: 2 },
+        { key: 'Escape' }, { wait: 1 }, { submit: 'do it' }, { see: 'All done', orTold: 2 },
+      ],
+    },
     earlier: 'grok-1.0.5',
     calls: 100,
   },
@@ -580,6 +595,18 @@ const modes = [
     flags: (client) => [...client.free, ...place(client).worktree],
     files: (client) => place(client).worktreeFiles?.(client) ?? {},
     script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
+    expect: [
+      does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
+      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+  {
+    name: 'own-worktree',
+    // Only a terminal of Kilo Code has the option.
+    clients: ['kilo'],
+    flags: ({ free }) => [...free, '--worktree', 'lab'],
+    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
+    keys: [{ see: 'Ask anything' }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
     expect: [
       does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
       prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
