@@ -728,7 +728,7 @@ export function called(name, input) {
   return { tool: 'run_typescript', arguments: { code } };
 }
 
-/** Returns a client in an earlier version, for the check of an update. */
+/** Returns a client in an earlier version, for the check of an update; `more` are fields that differ, too. */
 const earlier = (client, version, more) => ({
   ...client,
   id: `${client.id}-${version}`,
