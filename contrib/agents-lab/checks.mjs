@@ -26,6 +26,7 @@
 //   others     scripts of further conversations, by a text of their prompt (model.mjs)
 //   first      an earlier run in the same home: `flags` and `prompt`, and `client` if it is another one
 //   folder     folder in which the client starts; default: the project
+//   prepare    arguments of runs of the client before the session, after `install`
 //   git        commands of git in the project, before the client starts
 //   edit       where another program adds a hook to the settings after `install`: `after` or `before` the guard's
 //   look       paths of the home; `exists` of the outcome has those that are there at the end
@@ -1249,6 +1250,7 @@ export function scenario(check, client, guard) {
     others: check.others?.(client.tools, client) ?? [],
     first: check.first?.(client),
     folder: check.folder,
+    prepare: check.prepare?.(client) ?? [],
     git: check.git ?? [],
     edit: check.edit,
     decisions: check.decisions,

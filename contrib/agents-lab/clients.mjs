@@ -6,7 +6,7 @@
 //   packages   npm packages with exact versions; the first one is the client
 //   python     if the packages are of PyPI: the oldest and the newest version of Python that can run them, and
 //              requirements of the first package that are replaced because the registry no longer has them, or
-//              the `list` of all packages with exact versions, beside this file;
+//              the `list` of all packages with exact versions, beside this file, of which `packages` replace some;
 //              `builds` are packages without a wheel, whose setup runs
 //   overrides  packages that it depends on, but that its program does not load: they are not installed
 //   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
@@ -46,8 +46,10 @@ export const node = {
   program: [`node_modules/node-linux-${arch}/bin/node`],
 };
 
+/** Node in the sandbox. */
+export const NODE = `/mnt/clients/${node.id}/${node.program[0]}`;
 /** Command line of the MCP server `notes`. */
-const SERVER = [`/mnt/clients/${node.id}/${node.program[0]}`, '/mnt/lab/notes.mjs'];
+const SERVER = [NODE, '/mnt/lab/notes.mjs'];
 const [command, ...args] = SERVER;
 const servers = (more) => ({ mcpServers: { notes: { command, args, ...more } } });
 
@@ -361,7 +363,8 @@ const cline = {
   title: 'Cline',
   command: 'cline',
   agent: 'cline',
-  packages: [`@cline/cli-linux-${arch}@3.0.65`],
+  // The process of its plugins loads the others, which its package `cline` requires.
+  packages: [`@cline/cli-linux-${arch}@3.0.65`, '@cline/shared@0.0.86', 'jiti@2.7.0'],
   program: [`node_modules/@cline/cli-linux-${arch}/bin/cline`],
   env: { CLINE_NO_AUTO_UPDATE: '1' },
   files: {
@@ -539,7 +542,8 @@ const goose = {
   env: { OPENAI_API_KEY: 'test', GOOSE_DISABLE_KEYRING: '1', GOOSE_TELEMETRY_OFF: '1', GOOSE_MODE: 'auto' },
   files: { '.config/goose/config.yaml': GOOSE_SETTINGS },
   terminal: (flags) => ['session', ...flags],
-  headless: (flags, prompt) => ['run', ...flags, '-t', prompt],
+  // A recipe has a prompt.
+  headless: (flags, prompt) => ['run', ...flags, ...(flags.includes('--recipe') ? [] : ['-t', prompt])],
   free: [],
   tools: {
     shell: (command) => ({ tool: 'shell', arguments: { command } }),
@@ -724,11 +728,12 @@ export function called(name, input) {
   return { tool: 'run_typescript', arguments: { code } };
 }
 
-/** Returns a client in an earlier version, for the check of an update. */
-const earlier = (client, version) => ({
+/** Returns a client in an earlier version, for the check of an update; `more` are fields that differ, too. */
+const earlier = (client, version, more) => ({
   ...client,
   id: `${client.id}-${version}`,
-  packages: client.packages.map((name) => name.replace(/@[^@]*$/, `@${version}`)),
+  packages: [client.packages[0].replace(/@[^@]*$/, `@${version}`), ...client.packages.slice(1)],
+  ...more,
 });
 
 export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline, pi, kimi, kilo, goose, letta, auggie, vibe, openhands];
@@ -736,9 +741,12 @@ export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, q
 export const earlierClients = [
   earlier(codex, '0.169.0'),
   earlier(gemini, '0.60.0'),
+  // The option against telemetry is newer.
+  earlier(copilot, '1.0.92', { headless: (flags, prompt) => [...flags, '-p', prompt] }),
   earlier(opencode, '1.18.32'),
   earlier(qwen, '0.24.3'),
   earlier(droid, '0.215.0'),
+  earlier(grok, '1.0.5'),
   earlier(cline, '3.0.64'),
   earlier(pi, '1.5.2'),
   earlier(kimi, '2.0.2'),
@@ -747,4 +755,6 @@ export const earlierClients = [
   earlier(letta, '0.32.17'),
   earlier(auggie, '0.25.2'),
   earlier(vibe, '3.0.2'),
+  // The other packages of the list are those of both versions.
+  earlier(openhands, '1.15.1', { packages: ['openhands@1.15.1', 'openhands-sdk@1.19.1', 'openhands-tools@1.19.1'] }),
 ];

@@ -185,10 +185,10 @@ function withSession(flag) {
   return flag === 'SESSION' ? lastSession() : flag;
 }
 
-async function runHeadless(seconds, { flags, prompt, folder = PROJECT }) {
+async function runHeadless(seconds, { flags, prompt, folder = PROJECT }, version = client) {
   const said = openSync(join(HOME, 'client.log'), 'a');
-  const args = client.headless(flags.map(withSession), prompt);
-  const child = spawn(client.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
+  const args = version.headless(flags.map(withSession), prompt);
+  const child = spawn(version.command, args, { cwd: folder, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000 * SLOW);
   outcome.status = await new Promise((resolve) => {
     child.on('error', (error) => resolve(String(error)));
@@ -274,13 +274,17 @@ if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
 if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.agent], { env }).text.trim();
 if (scenario.service) await serve(scenario.service);
 if (scenario.edit && scenario.guard !== 'none') editSettings(scenario.edit);
+for (const args of scenario.prepare) {
+  const { text, status } = run(client.command, args, { cwd: HOME, env, timeout: 60_000 * SLOW });
+  if (status !== 0) outcome.notes.push(`${client.command} ${args.join(' ')}: status ${status}: ${text.trim()}`);
+}
 for (const args of scenario.git) run('git', args, { cwd: PROJECT, env });
 outcome.model = await serveModel(PORT, scenario.script, scenario.others, client.killsHooks ? waitForHooks : undefined);
 const started = Date.now();
 if (scenario.first) {
   const earlier = [...clients, ...earlierClients].find(({ id }) => id === (scenario.first.client ?? client.id));
   putProgram(earlier);
-  await runHeadless(scenario.seconds, { ...scenario, ...scenario.first });
+  await runHeadless(scenario.seconds, { ...scenario, ...scenario.first }, earlier);
   putProgram(client);
 }
 if (scenario.keys) await runInTerminal(scenario.keys);

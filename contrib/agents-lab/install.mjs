@@ -83,6 +83,12 @@ export function findPython({ from, to }) {
   return undefined;
 }
 
+/** Returns a list of requirements in which pinned versions replace those of the same packages. */
+function withPins(list, pins) {
+  const nameOf = (pin) => pin.split('==')[0];
+  return list.split('\n').map((line) => pins.find((pin) => nameOf(pin) === nameOf(line)) ?? line).join('\n');
+}
+
 /** Installs packages of PyPI, and a copy of Python if the sandbox hides it; returns why it failed, if it did. */
 function installPython(client, fresh) {
   const { from, to, list, replaces, builds = [] } = client.python;
@@ -93,7 +99,8 @@ function installPython(client, fresh) {
   const options = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore'];
   options.push('--only-binary', ':all:', ...builds.flatMap((name) => ['--no-binary', name]), '--target', site);
   const pip = (...args) => spawnSync(python.program, [...options, ...args], { encoding: 'utf8', timeout: 1_800_000 });
-  let run = pip('--no-deps', ...(list ? ['--requirement', join(import.meta.dirname, list)] : pins));
+  if (list) writeFileSync(join(fresh, 'list.txt'), withPins(readFileSync(join(import.meta.dirname, list), 'utf8'), pins));
+  let run = pip('--no-deps', ...(list ? ['--requirement', join(fresh, 'list.txt')] : pins));
   if (run.status === 0 && replaces) {
     const [name] = client.packages[0].split('@');
     const listed = 'import importlib.metadata as m, sys; print("\\n".join(next(m.distributions(path=[sys.argv[1]], name=sys.argv[2])).requires))';

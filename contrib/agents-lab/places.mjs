@@ -15,15 +15,16 @@
 //   starts     keys that answer the questions of its terminal at the start
 //   slash      flags, prompt and files of a slash command that runs `rm -r build`; `seen` is a pattern of the screen
 //              before the user types it, if only a terminal has such commands
-//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call
+//   plugin     flags and files of a plugin whose hook, `OTHER_HOOK`, allows every call; `installs` are runs of the client
+//              that install it, and `keys` those of its terminal, if only a terminal loads it
 //   earlier    id of an earlier version (clients.mjs)
 //   edited     false if another program cannot add a hook to the settings that `install` writes
 //   calls      number of calls in a long session
 // A check leaves out the clients without the entry.
 
-import { called, HOME, LAST_AGENT, PROJECT } from './clients.mjs';
+import { called, HOME, LAST_AGENT, NODE, PROJECT } from './clients.mjs';
 import {
-  all, asked, buildGone, buildStays, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
+  all, asked, buildGone, buildStays, conversation, DELETE, does, doctorSays, noFile, open, prevents, READ, reached, told, trail,
   unlessItEnds,
 } from './expectations.mjs';
 
@@ -67,6 +68,19 @@ export default function (pi) {
 `;
 /** Extensions that the package of Pi has as examples. */
 const PI_EXAMPLES = '/mnt/clients/pi/node_modules/@earendil-works/pi-coding-agent/examples/extensions';
+/** Plugin of Cline: sees each call, and lets it run. */
+const CLINE_PLUGIN = `import { writeFileSync } from 'node:fs';
+export default {
+  name: 'other',
+  manifest: { capabilities: ['hooks'] },
+  hooks: {
+    beforeTool: async () => {
+      writeFileSync('${HOME}/${OTHER_HOOK_RAN}', '');
+      return { skip: false };
+    },
+  },
+};
+`;
 /** Mod of Letta Code: sees each call, and allows it. */
 const LETTA_MOD = `import { writeFileSync } from 'node:fs';
 export default function (letta) {
@@ -123,6 +137,17 @@ const PLACES = {
     agentShell: (command) => script(command),
     typed: '›',
     typedFlags: ['--model', TERMINAL_MODEL, '--dangerously-bypass-hook-trust'],
+    plugin: {
+      flags: [],
+      files: {
+        'lab/.agents/plugins/marketplace.json': json({
+          name: 'lab', plugins: [{ name: 'other', source: { source: 'local', path: './other' } }],
+        }),
+        'lab/other/.codex-plugin/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'lab/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+      installs: [['plugin', 'marketplace', 'add', './lab'], ['plugin', 'add', 'other@lab']],
+    },
     earlier: 'codex-0.169.0',
     calls: 1_000,
   },
@@ -160,6 +185,7 @@ const PLACES = {
         'other/hooks.json': json({ version: 1, hooks: { preToolUse: [{ type: 'command', bash: OTHER_HOOK }] } }),
       },
     },
+    earlier: 'copilot-1.0.92',
     calls: 100,
   },
   opencode: {
@@ -203,6 +229,18 @@ const PLACES = {
       prompt: '/tidy',
       files: { '.factory/commands/tidy': `#!/bin/sh\ncd ${PROJECT} && ${DELETE}\necho tidied\n` },
     },
+    plugin: {
+      flags: [],
+      files: {
+        // The marketplace has the name of its folder.
+        'lab/.factory-plugin/marketplace.json': json({
+          name: 'lab', owner: { name: 'x' }, plugins: [{ name: 'other', description: 'x', source: './other' }],
+        }),
+        'lab/other/.factory-plugin/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'lab/other/hooks/hooks.json': hooksOf('PreToolUse'),
+      },
+      installs: [['plugin', 'marketplace', 'add', `${HOME}/lab`], ['plugin', 'install', 'other@lab', '--scope', 'user']],
+    },
     earlier: 'droid-0.215.0',
     calls: 100,
   },
@@ -212,12 +250,38 @@ const PLACES = {
     worktree: ['--worktree', 'lab'],
     agent: { tool: 'spawn_subagent', arguments: { description: 'x', prompt: TASK, background: false } },
     typed: '❯',
+    plugin: {
+      flags: [],
+      files: {
+        'other/plugin.json': json({ name: 'other', version: '1.0.0', description: 'x' }),
+        'other/hooks/hooks.json': json({
+          hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: OTHER_HOOK }] }] },
+        }),
+      },
+      installs: [['plugin', 'install', './other', '--trust']],
+      // Grok CLI loads the hooks of plugins only when the user reloads the plugins in a session.
+      keys: [
+        { see: '❯' }, { type: '/plugins' }, { key: 'Enter' }, { see: 'Marketplace' }, { key: 'r' }, { wait: 2 },
+        { key: 'Escape' }, { wait: 1 }, { submit: 'do it' }, { see: 'All done', orTold: 2 },
+      ],
+    },
+    earlier: 'grok-1.0.5',
     calls: 100,
   },
   cline: {
     plan: ['--plan'],
     worktree: ['--worktree'],
     agent: { tool: 'spawn_agent', arguments: { systemPrompt: 'You tidy up.', task: TASK } },
+    plugin: {
+      flags: [],
+      files: {
+        'other/package.json': json({ name: 'other', version: '1.0.0', type: 'module', main: 'index.js' }),
+        'other/index.js': CLINE_PLUGIN,
+        // Cline runs plugins with the Node of the user.
+        'bin/node': `#!/bin/sh\nexec ${NODE} "$@"\n`,
+      },
+      installs: [['plugin', 'install', './other']],
+    },
     earlier: 'cline-3.0.64',
     edited: false,
     calls: 100,
@@ -343,6 +407,7 @@ const PLACES = {
   },
   openhands: {
     resume: ['--resume', '--last'],
+    earlier: 'openhands-1.15.1',
     calls: 100,
   },
 };
@@ -535,6 +600,18 @@ const modes = [
       prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
     ],
   },
+  {
+    name: 'own-worktree',
+    // Only a terminal of Kilo Code has the option.
+    clients: ['kilo'],
+    flags: ({ free }) => [...free, '--worktree', 'lab'],
+    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
+    keys: [{ see: 'Ask anything' }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
+    expect: [
+      does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
+      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
   ...offering('enters').map((id) => ({
     name: 'own-worktree',
     clients: [id],
@@ -582,7 +659,7 @@ const sizes = [
     clients: everyone,
     decisions: true,
     seconds: 1_800,
-    files: ({ id, files }) => MANY_CALLS[id]?.(files) ?? {},
+    files: (client) => MANY_CALLS[client.id]?.(client) ?? {},
     script: (tools, client) => [
       ...groups(reads(place(client).calls), 10).map((group) => group.map((command) => tools.shell(command))),
       tools.shell(DELETE),
@@ -594,9 +671,15 @@ const sizes = [
     ],
   },
 ];
-/** Settings without a client's own guess that the model repeats itself. */
+/** Settings without a client's own guess that the model repeats itself, and without summaries. */
 const MANY_CALLS = {
-  gemini: (files) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+  gemini: ({ files }) => settingsOf(files['.gemini/settings.json'], { model: { disableLoopDetection: true, maxSessionTurns: -1 } }),
+  // Otherwise, OpenHands replaces the results after 80 events by a summary, and the stand-in model repeats its calls.
+  openhands: ({ env }) => ({
+    '.openhands/agent_settings.json': json({
+      kind: 'Agent', llm: { model: env.LLM_MODEL, usage_id: 'agent' }, tools: [{ name: 'terminal' }], condenser: null,
+    }),
+  }),
 };
 
 const javascript = [
@@ -687,14 +770,87 @@ const skills = [
   },
 ];
 
+// Recipes.
+
+/** Returns the file of a recipe of Goose. */
+const recipe = (more) => ({
+  'tidy.yaml': json({
+    version: '1.0.0',
+    title: 'Tidy',
+    description: 'Tidies up.',
+    prompt: TASK,
+    extensions: [{ type: 'platform', name: 'developer', description: 'x' }],
+    ...more,
+  }),
+});
+/** A second recipe that the first one may start. */
+const SUB_RECIPE = { 'below.yaml': recipe()['tidy.yaml'].replace(TASK, AGAIN) };
+
+const recipes = [
+  {
+    name: 'recipe',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: recipe(),
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('a recipe: a read-only command runs', told(0, /a\.txt/)),
+      prevents('a recipe: a delete does not run', all(buildStays, refused(1))),
+      does('a recipe: the trail has both', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+    ],
+  },
+  {
+    // A recipe as a slash command of the user.
+    name: 'recipe-slash',
+    clients: ['goose'],
+    prompt: '/tidy',
+    files: ({ files }) => ({
+      ...recipe(),
+      '.config/goose/config.yaml':
+        `${files['.config/goose/config.yaml']}slash_commands:\n  - command: tidy\n    recipe_path: ${HOME}/tidy.yaml\n`,
+    }),
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('a recipe as a slash command: the model receives its prompt', conversation(/Tidy up the folder/)),
+      prevents('a recipe as a slash command: a delete does not run', all(buildStays, refused(1))),
+    ],
+  },
+  {
+    // A tool starts another recipe in a sub-agent, whose tools call no hook.
+    name: 'recipe-below',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: { ...recipe({ sub_recipes: [{ name: 'below', path: `${HOME}/below.yaml` }] }), ...SUB_RECIPE },
+    script: () => [{ tool: 'delegate', arguments: { source: 'below' }, unlisted: true }],
+    others: (tools) => [{ prompt: AGAIN, script: [tools.shell(DELETE)] }],
+    expect: [
+      prevents('a recipe in a recipe is not started', all(buildStays, told(0, /does not call the hook/))),
+    ],
+  },
+  {
+    // Goose runs the command itself when the check fails.
+    name: 'recipe-command',
+    clients: ['goose'],
+    flags: ['--recipe', `${HOME}/tidy.yaml`],
+    files: recipe({ retry: { max_retries: 1, checks: [{ type: 'shell', command: 'false' }], on_failure: DELETE } }),
+    script: (tools) => [tools.shell(READ)],
+    expect: [
+      does('a recipe with a command: a read-only command of the model runs', told(0, /a\.txt/)),
+      open('a command that a recipe runs itself: runs without the hook, by the rules of the client', buildGone),
+    ],
+  },
+];
+
 // Other programs beside the guard.
 
 const others = [
-  {
+  ...offering('plugin').map((id) => ({
     name: 'plugin-hook',
-    clients: offering('plugin'),
-    flags: (client) => [...client.free, ...place(client).plugin.flags],
-    files: (client) => ({ ...OTHER_HOOK_FILES, ...place(client).plugin.files }),
+    clients: [id],
+    flags: ({ free }) => [...free, ...PLACES[id].plugin.flags],
+    files: { ...OTHER_HOOK_FILES, ...PLACES[id].plugin.files },
+    prepare: () => PLACES[id].plugin.installs ?? [],
+    keys: PLACES[id].plugin.keys,
     look: [OTHER_HOOK_RAN],
     // A client may ask no further hook after a denial.
     script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
@@ -702,7 +858,7 @@ const others = [
       does('beside a plugin: its hook runs', exists(OTHER_HOOK_RAN)),
       prevents('beside a plugin whose hook allows everything: a delete does not run', all(buildStays, refused(1))),
     ],
-  },
+  })),
   {
     name: 'settings-edited',
     clients: everyone.filter((id) => PLACES[id].edited !== false),
@@ -744,4 +900,4 @@ function doctorOk(o) {
   return new RegExp(`ok +${o.agent}\\b`).test(o.doctor) ? '' : `doctor says: ${o.doctor}`;
 }
 
-export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...others];
+export const placeChecks = [...modes, ...sizes, ...javascript, ...users, ...skills, ...recipes, ...others];

@@ -73,6 +73,8 @@ const PLACES = [
   ['`!command` that the user types', ['typed-by-the-user']],
   ['Command in a slash command', ['slash-command']],
   ['Command in a skill that the model uses', ['skill']],
+  ['Recipe', ['recipe', 'recipe-slash', 'recipe-below']],
+  ['Command that a recipe runs itself', ['recipe-command']],
   ['Plugin whose hook allows everything', ['plugin-hook']],
   ['Settings edited after `install`', ['settings-edited']],
   ['Client updated after `install`', ['update']],
