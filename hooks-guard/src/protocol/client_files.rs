@@ -361,6 +361,9 @@ pub const CLIENTS: &[AgentClient] = &[
             both(".agents/plugins/").seen(Source::Run("1.52.0")),
             both(".config/goose/settings.json").seen(Source::Run("1.52.0")),
             project(".config/goose/settings.local.json").seen(Source::Run("1.52.0")),
+            // A recipe can have commands that run without a hook.
+            both(".goose/recipes/"),
+            both(".agents/recipes/"),
             user(".config/goose/"),
         ],
     },
