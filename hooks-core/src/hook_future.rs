@@ -34,6 +34,22 @@ impl<'a, T> HookFuture<'a, T> {
         }
     }
 
+    /// Returns the output of a hook that cannot suspend.
+    pub(crate) fn into_ready(self) -> T {
+        match self {
+            HookFuture::Ready(output) => output,
+            HookFuture::Boxed(future) => now(future),
+        }
+    }
+
+    /// Waits for the output.
+    pub(crate) async fn output(self) -> T {
+        match self {
+            HookFuture::Ready(output) => output,
+            HookFuture::Boxed(future) => future.await,
+        }
+    }
+
     /// Instruments a boxed future with a span.
     pub(crate) fn instrument(self, span: Span) -> Self
     where

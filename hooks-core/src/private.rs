@@ -20,13 +20,13 @@ pub use crate::typed::custom::{Custom, Pipeline, Relay, Steps};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
-pub use crate::typed::kind::{Concurrent, Sequential};
+pub use crate::typed::kind::{Concurrent, Lending, Sequential};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::rule::{Always, Fallback, Singleton};
 pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, OmittedOutput,
-    OnReentry, OutputsOf, OwnedArgs, SlotDef, Started, default, pin, text,
+    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, Lend,
+    OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Started, default, pin, text,
 };
 
 pub use std::clone::Clone;

@@ -9,7 +9,8 @@
 //! | [`policy`] | the policy of slots whose hooks run one after the other: the dispatch table of the rules |
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
 //! | [`concurrent`] | the policy of slots whose hooks run concurrently |
-//! | [`kind`] | `Sequential` and `Concurrent`: each selects the policy |
+//! | [`exchange`] | how hooks get the arguments: each hook its own, or all hooks the same `&mut` ones |
+//! | [`kind`] | `Sequential`, `Lending` and `Concurrent`: each selects the policy |
 //! | [`around`] | slots with hooks that enclose the dispatch |
 //! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks pass a call on, or end the dispatch |
 //! | [`end`] | the types of the last part of a dispatch: what stores the outputs, and the result |
@@ -23,6 +24,7 @@ pub mod concurrent;
 pub mod custom;
 pub mod direct;
 pub mod end;
+pub(crate) mod exchange;
 pub mod group;
 pub mod into_hook;
 pub mod kind;

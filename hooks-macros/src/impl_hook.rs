@@ -320,6 +320,13 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         "__hooks_check",
         &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
     );
+    let is_ready = ready.then(|| {
+        quote! {
+            fn __hooks_is_ready(&self) -> #private::bool {
+                true
+            }
+        }
+    });
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -335,6 +342,7 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             #check;
             (&&&function).__hooks_start(args, last)
         }
+        #is_ready
     }
 }
 

@@ -4,7 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, TypeReference};
+use syn::{
+    FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Token, Type, TypeReference,
+};
 
 use crate::attrs;
 use crate::errors::Errors;
@@ -58,6 +60,14 @@ impl Param {
     /// Returns `true` for a `&T`.
     pub(crate) fn is_reference(&self) -> bool {
         matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
+    }
+
+    /// Returns the `mut` of a `&mut T`.
+    pub(crate) fn mutability(&self) -> Option<Token![mut]> {
+        match bare(&self.ty) {
+            Type::Reference(reference) => reference.mutability,
+            _ => None,
+        }
     }
 
     /// Returns the type in a hand-written hook.

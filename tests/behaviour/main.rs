@@ -25,6 +25,7 @@ mod finalize;
 mod impl_hook;
 mod impl_hooks;
 mod lifetimes;
+mod mutable;
 mod nesting;
 mod recursion;
 mod singleton;

@@ -58,6 +58,8 @@ mod pages {
     mod policies {}
     #[doc = include_str!("../../docs/state.md")]
     mod state {}
+    #[doc = include_str!("../../docs/mutable-arguments.md")]
+    mod mutable_arguments {}
     #[doc = include_str!("../../docs/lifetimes.md")]
     mod lifetimes {}
     #[doc = include_str!("../../docs/life-of-a-dispatch.md")]

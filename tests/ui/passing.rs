@@ -48,6 +48,7 @@ programs! {
     functions_without_return_type
     lifetimes_named_like_the_sets
     methods_of_blanket_traits
+    mutable_arguments
     names_of_configured_slots
     parameters_named_like_locals
     raw_identifiers

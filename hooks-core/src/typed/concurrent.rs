@@ -12,7 +12,8 @@ use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
-use crate::typed::policy::{SlotFuture, SlotFutureOutput, into_step, supply};
+use crate::typed::exchange::{Exchange, Given};
+use crate::typed::policy::{SlotFuture, SlotFutureOutput, into_step};
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, SlotDef};
 
@@ -60,7 +61,7 @@ where
     }
 
     fn default_args(&mut self) -> S::Args<'a> {
-        supply::<S>(&mut self.args, self.hooks == 0)
+        <Given as Exchange<'a, S>>::supply(&mut self.args, self.hooks == 0)
     }
 
     fn default_future(&mut self) -> SlotFuture<F, C> {
@@ -151,7 +152,7 @@ where
     where
         Self: 'b,
     {
-        let args = supply::<S>(&mut self.args, is_final);
+        let args = <Given as Exchange<'a, S>>::supply(&mut self.args, is_final);
         hook.start(args, S::Last::none())
     }
 
@@ -159,7 +160,10 @@ where
         self.check_output(Some(entry.rank()), output)
     }
 
-    fn on_future_ready(&mut self, output: SlotFutureOutput<S::Out>) -> Step<Self, Self::Future> {
+    fn on_future_ready(
+        &mut self,
+        output: SlotFutureOutput<S::Out, S::Out>,
+    ) -> Step<Self, Self::Future> {
         match output {
             SlotFutureOutput::Default(output) => self.on_default_output(output),
             SlotFutureOutput::Checked(output, flow) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bounds::HookObject;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{CallMethod, DynHook};
+use crate::typed::slot_def::{CallMethod, DynHook, Lend};
 
 /// A value with several hooks of a set; `#[impl_hooks]` implements it. Also implemented for
 /// references and `Arc`s of such a value.
@@ -89,6 +89,13 @@ where
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         let is_ready = const { contains(P::Target::__HOOKS_READY, S::NAME) };
         S::start(&*self.pointer, args, last, is_ready)
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        contains(P::Target::__HOOKS_READY, S::NAME)
     }
 }
 

@@ -17,7 +17,9 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::slot_def::{CallHook, CallStateful, DynHook, IntoOwned, OwnedArgs, SlotDef};
+use crate::typed::slot_def::{
+    CallHook, CallStateful, DynHook, IntoOwned, Lend, OwnedArgs, SlotDef,
+};
 
 /// A value that can be registered in the slot `S`.
 ///
@@ -60,6 +62,14 @@ pub trait IntoHook<
 pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+
+    /// Returns `true` if the hook cannot suspend.
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        false
+    }
 
     /// Returns `true` if the hook's condition holds, or the hook has none.
     fn admits(&self, _: &S::Args<'_>) -> bool {
@@ -128,6 +138,13 @@ impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
         self.hook.start(args, last)
     }
 
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        self.hook.is_ready()
+    }
+
     fn admits(&self, args: &S::Args<'_>) -> bool {
         self.hook.admits(args)
     }
@@ -138,6 +155,13 @@ impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         S::start(self, args, last)
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        S::is_ready(self)
     }
 }
 
@@ -174,6 +198,13 @@ impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T
         T::start(self, args, last)
     }
 
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        T::is_ready(self)
+    }
+
     fn admits(&self, args: &S::Args<'_>) -> bool {
         T::admits(self, args)
     }
@@ -190,6 +221,13 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T>
         S::start(self, args, last)
     }
 
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        S::is_ready(self)
+    }
+
     fn type_name() -> &'static str {
         type_name::<T>()
     }
@@ -200,6 +238,13 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T 
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         S::start(self, args, last)
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        S::is_ready(self)
     }
 
     fn type_name() -> &'static str {
@@ -217,6 +262,13 @@ where
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         self.hook.start(args, last)
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        self.hook.is_ready()
     }
 
     fn admits(&self, args: &S::Args<'_>) -> bool {

@@ -9,13 +9,18 @@ use crate::companion::StopCondition;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
 use crate::typed::concurrent::ConcurrentPolicy;
+use crate::typed::exchange::{Given, Lent};
 use crate::typed::policy::SlotPolicy;
 use crate::typed::rule::Rule;
-use crate::typed::slot_def::{DynHook, Kind, SlotDef};
+use crate::typed::slot_def::{DynHook, Kind, Lend, SlotDef};
 
 /// The rule `R`, with hooks that run one after the other.
 #[derive(Debug)]
 pub struct Sequential<R>(PhantomData<R>);
+
+/// The rule `R`, with hooks that run one after the other and get the same `&mut` arguments.
+#[derive(Debug)]
+pub struct Lending<R>(PhantomData<R>);
 
 /// The rule `R`, with hooks that run concurrently.
 #[derive(Debug)]
@@ -34,7 +39,31 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
         K: Accumulator<S::Out> + MaybeSend + 'a,
         G: StopCondition<S::Out> + 'a,
     {
-        let policy = SlotPolicy::<S, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
+        let policy =
+            SlotPolicy::<S, Given, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
+        hooks.dispatch(policy)
+    }
+}
+
+impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
+    type Rule = R;
+
+    #[inline]
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a,
+    {
+        let policy = SlotPolicy::<S, Lent, R, G, _, K, _>::new(
+            args,
+            S::later_lent,
+            stop_condition,
+            G::check,
+        );
         hooks.dispatch(policy)
     }
 }

@@ -6,7 +6,8 @@
 //! | fallback | the default, if there is no hook | as above | the default, with a chain and without an aggregate |
 //! | singleton | the default, if there is no hook | the only hook | |
 //!
-//! The accumulator ([`Accumulator`]) and the chain ([`StopCondition`]) are type parameters.
+//! The accumulator ([`Accumulator`]), the chain ([`StopCondition`]) and the way in which hooks get the
+//! arguments ([`Exchange`]) are type parameters.
 //! Aggregates and finalizers process the outputs, outside this policy.
 
 use std::future::Future;
@@ -22,8 +23,9 @@ use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
+use crate::typed::exchange::Exchange;
 use crate::typed::rule::Rule;
-use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The policy of one dispatch of a slot whose hooks run one after the other.
 ///
@@ -32,26 +34,27 @@ use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 ///
 /// The methods are `#[inline(always)]`, so that the policy stays in registers: `chain/1` −10 %,
 /// `own_chain/1` −15 %, `aggregate/0` −17 %, `owned_closure/4` −7 % instructions.
-pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, R, G, V, K, D> {
+pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, X, R, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
     stop_condition: G,
     check: V,
     accumulator: K,
     hooks: usize,
-    rule: PhantomData<fn() -> R>,
+    rule: PhantomData<fn() -> (X, R)>,
 }
 
-impl<'a, S, R, G, V, C, K, D, F> SlotPolicy<'a, S, R, G, V, K, D>
+impl<'a, S, X, R, G, V, C, K, D, F> SlotPolicy<'a, S, X, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
+    X: Exchange<'a, S>,
     R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
     C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = X::Reply>,
 {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
@@ -74,21 +77,22 @@ where
         if !S::READY {
             return Step::Wait(Self::default_future);
         }
-        let args = self.default_args();
-        self.on_default_output(S::now(args))
+        let is_last_call = self.default_is_last_call();
+        let output = X::default_now(&mut self.args, is_last_call);
+        self.on_default_output(output)
     }
 
     fn default_future(&mut self) -> SlotFuture<F, C> {
-        let args = self.default_args();
+        let is_last_call = self.default_is_last_call();
+        let args = X::supply(&mut self.args, is_last_call);
         SlotFuture::Default {
             future: (self.later)(args),
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn default_args(&mut self) -> S::Args<'a> {
-        let is_last_call = self.hooks == 0 || Self::DEFAULT_RUNS_LAST;
-        supply::<S>(&mut self.args, is_last_call)
+    fn default_is_last_call(&self) -> bool {
+        self.hooks == 0 || Self::DEFAULT_RUNS_LAST
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -133,25 +137,6 @@ where
     }
 }
 
-/// Returns the arguments for one call. The last call of a dispatch takes them.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn supply<'a, S: SlotDef + ?Sized>(
-    args: &mut Option<S::Args<'a>>,
-    is_last_call: bool,
-) -> S::Args<'a> {
-    const TAKEN: &str = "the last call of a dispatch takes its arguments";
-    if is_last_call && !S::Passing::IS_COPY {
-        args.take().expect(TAKEN)
-    } else {
-        let args = args.as_ref().expect(TAKEN);
-        if S::Passing::IS_COPY {
-            args.copied()
-        } else {
-            S::clone_args(args)
-        }
-    }
-}
-
 #[inline]
 pub(super) fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
@@ -160,19 +145,20 @@ pub(super) fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
-    for SlotPolicy<'a, S, R, G, V, K, D>
+impl<'a, 'h, S, X, R, G, V, C, K, D, F> Policy<dyn DynHook<S> + 'h>
+    for SlotPolicy<'a, S, X, R, G, V, K, D>
 where
     S: SlotDef + ?Sized,
+    X: Exchange<'a, S>,
     R: Rule,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> C,
     K: Accumulator<S::Out>,
     C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = X::Reply>,
 {
-    type HookOutput = S::Out;
+    type HookOutput = X::Reply;
     type Output = K::Output;
     type Future = SlotFuture<F, C>;
     const __POLL_FUTURE_INLINE: bool = !G::IS_IMMEDIATE || !S::READY;
@@ -208,16 +194,17 @@ where
         _: &'b EntryMeta,
         hook: &'b (dyn DynHook<S> + 'h),
         is_final: bool,
-    ) -> HookFuture<'b, S::Out>
+    ) -> HookFuture<'b, X::Reply>
     where
         Self: 'b,
     {
-        let args = supply::<S>(&mut self.args, is_final && !Self::DEFAULT_RUNS_LAST);
-        hook.start(args, S::Last::hand_over(&mut self.accumulator))
+        let args = X::supply(&mut self.args, is_final && !Self::DEFAULT_RUNS_LAST);
+        X::start(hook, args, S::Last::hand_over(&mut self.accumulator))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
+    fn on_output(&mut self, _: &EntryMeta, reply: X::Reply) -> Step<Self, Self::Future> {
+        let output = X::output(&mut self.args, reply);
         self.check_output(output)
     }
 
@@ -231,9 +218,15 @@ where
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn on_future_ready(&mut self, output: SlotFutureOutput<S::Out>) -> Step<Self, Self::Future> {
+    fn on_future_ready(
+        &mut self,
+        output: SlotFutureOutput<X::Reply, S::Out>,
+    ) -> Step<Self, Self::Future> {
         match output {
-            SlotFutureOutput::Default(output) => self.on_default_output(output),
+            SlotFutureOutput::Default(reply) => {
+                let output = X::output(&mut self.args, reply);
+                self.on_default_output(output)
+            }
             SlotFutureOutput::Checked(output, flow) => {
                 self.accumulator.push(output);
                 into_step(flow)
@@ -257,22 +250,22 @@ pin_project! {
 }
 
 /// The output of a [`SlotFuture`].
-pub(crate) enum SlotFutureOutput<T> {
-    /// The output of the default.
-    Default(T),
+pub(crate) enum SlotFutureOutput<R, T> {
+    /// What the default returned.
+    Default(R),
     /// The output that was checked, and whether the dispatch stops.
     Checked(T, ControlFlow<()>),
 }
 
 impl<T, A, B> Future for SlotFuture<A, B>
 where
-    A: Future<Output = T>,
+    A: Future,
     B: Future<Output = (T, ControlFlow<()>)>,
 {
-    type Output = SlotFutureOutput<T>;
+    type Output = SlotFutureOutput<A::Output, T>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<SlotFutureOutput<T>> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project() {
             Projected::Default { future } => future.poll(cx).map(SlotFutureOutput::Default),
             Projected::Check { future } => future

@@ -76,6 +76,23 @@ pub trait SlotDef {
     }
 }
 
+/// A slot with a `&mut` parameter and several hooks: each hook gets the arguments in its turn and
+/// returns them with its output, so that the dispatch owns them between two hooks. `#[hooks]`
+/// implements it for `dyn SlotTrait`.
+pub trait Lend: SlotDef<Last: MaybeSend> {
+    /// Lends the arguments for one call: reborrows a `&mut T`, copies a `&T`, clones owned values.
+    fn lend<'l, 'a: 'l>(args: &'l mut Self::Args<'a>) -> Self::Args<'l>;
+
+    /// Returns the future of a default whose body may suspend, which returns the arguments with its
+    /// output.
+    fn later_lent<'a>(_: Self::Args<'a>) -> impl Future<Output = Returned<'a, Self>> + MaybeSend {
+        never()
+    }
+}
+
+/// The output of a hook of the slot `S`, and the arguments that were lent to it.
+pub type Returned<'a, S> = (<S as SlotDef>::Out, <S as SlotDef>::Args<'a>);
+
 /// The kind of a slot: its rule, and the way in which its hooks run.
 pub trait Kind<S: SlotDef + ?Sized>: 'static {
     /// When the default runs, and the effect of a registration.
@@ -252,6 +269,12 @@ pub trait CallHook<H>: SlotDef {
         args: Self::Args<'a>,
         last: Self::Last,
     ) -> HookFuture<'b, Self::Out>;
+
+    /// Returns `true` if the hook cannot suspend. A slot that lends its arguments asks.
+    #[must_use]
+    fn is_ready(_: &H) -> bool {
+        false
+    }
 }
 
 /// What a hook of the slot `S` returns if it is started with the slot's own arguments: its future, or
@@ -301,6 +324,35 @@ pub trait CallMethod<T: ?Sized>: SlotDef {
 pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+
+    /// Starts the hook with arguments that it returns with its output. A hook that cannot suspend
+    /// runs at once; the future of another one owns the arguments until it is ready.
+    #[inline]
+    fn start_lent<'b, 'a: 'b>(
+        &'b self,
+        mut args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Returned<'a, S>>
+    where
+        S: Lend + 'a,
+    {
+        if self.is_ready() {
+            let output = self.start(S::lend(&mut args), last).into_ready();
+            return HookFuture::Ready((output, args));
+        }
+        HookFuture::boxed(async move {
+            let output = self.start(S::lend(&mut args), last).output().await;
+            (output, args)
+        })
+    }
+
+    /// Returns `true` if the hook cannot suspend.
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        false
+    }
 
     /// Returns `true` if the hook's condition holds, or the hook has none.
     fn admits(&self, _: &S::Args<'_>) -> bool {

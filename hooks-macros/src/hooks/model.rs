@@ -122,6 +122,14 @@ impl Slot {
         self.companions().is_some() && self.chain().is_none() && !aggregates && !self.is_unit()
     }
 
+    /// Returns `true` if hooks, one after the other, get the same `&mut` arguments. A singleton has one
+    /// hook, and passes them on.
+    pub(crate) fn lends(&self) -> bool {
+        self.companions().is_some()
+            && !self.concurrent
+            && self.params.iter().any(|param| param.mutability().is_some())
+    }
+
     fn is_unit(&self) -> bool {
         is_unit(&self.output)
     }

@@ -144,6 +144,9 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
             );
         }
     }
+    if let Some(kind) = &kind {
+        mutable(&params, kind, flags.concurrent, errors);
+    }
     if let Some(beyond) = inputs.get(params::MAX_PARAMS) {
         errors.error(
             beyond,
@@ -468,15 +471,29 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -
             "a parameter of a slot cannot be `impl Trait`; take a named type or a `&dyn Trait`",
         );
     }
-    if let Type::Reference(reference) = params::bare(&param.ty) {
-        if let Some(token) = reference.mutability {
-            errors.error(
-                token,
-                "a slot cannot lend a mutable reference to several hooks; take the value and return the changed value",
-            );
-        }
+    if let (Some(token), 2..) = (param.mutability(), params::lifetimes(&param.ty)) {
+        errors.error(
+            token,
+            "a `&mut` parameter cannot lend a type that borrows; take a type without lifetimes, or separate parameters",
+        );
     }
     Some(param)
+}
+
+/// Checks that the hooks that get a `&mut` run one after the other.
+fn mutable(params: &[Param], kind: &Kind, concurrent: bool, errors: &mut Errors) {
+    let message = if concurrent {
+        "hooks that run at the same time cannot share a mutable reference; remove `concurrent`, or take a value, which each hook gets a clone of"
+    } else if matches!(kind, Kind::Custom(_)) {
+        "a `custom` pipeline passes its call from hook to hook; change the call, or take `&T`"
+    } else {
+        return;
+    };
+    // The call itself is checked with the pipeline.
+    let call = usize::from(matches!(kind, Kind::Custom(_)));
+    for token in params.iter().skip(call).filter_map(Param::mutability) {
+        errors.error(token, message);
+    }
 }
 
 fn output(sig: &syn::Signature, errors: &mut Errors) -> Option<Type> {

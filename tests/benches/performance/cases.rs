@@ -5,8 +5,9 @@ use std::hint::black_box;
 use hooks_core::Entry;
 
 use crate::contenders::{
-    self, ArrangedFunction, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, EnclosedFunction,
-    JoinedFunction, OptionBenchSet, OwningFunction, Plain, Ready, Verdict, Waiting,
+    self, ArrangedFunction, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, Changing, Draft,
+    EnclosedFunction, JoinedFunction, MutableBenchSet, OptionBenchSet, OwningFunction, Plain,
+    Ready, Verdict, Waiting,
 };
 use crate::events;
 use crate::workload::{Word, block_on, words};
@@ -163,6 +164,28 @@ fn plain<const N: usize>(prompt: &'static str) -> Case {
     }
 }
 
+/// Returns the case of hooks that change a value.
+fn mutable<const N: usize>(prompt: &'static str) -> Case {
+    let set = words::<N>()
+        .into_iter()
+        .fold(MutableBenchSet::new(), |set, word| {
+            set.with_hooks(Changing(word))
+        });
+    let hooks = words::<N>();
+    let (mut ours, mut baseline) = [(); 2].map(|()| Draft { prompt, checks: 0 }).into();
+    Case {
+        slot: "mutable",
+        hooks: N,
+        ours: dispatch!(set.mutable(black_box(&mut ours))),
+        baseline: dispatch!(contenders::limit_mutable(&hooks, black_box(&mut baseline))),
+        subject: if N == 0 {
+            Subject::Empty
+        } else {
+            Subject::Ready
+        },
+    }
+}
+
 fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
     macro_rules! case {
         ($name:expr, $subject:ident, $set:expr => $slot:ident($arg:expr), $hooks:expr => $baseline:ident) => {{
@@ -214,6 +237,7 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
         ready!(own_chain, limit_chain),
         ready!(aggregate, limit_aggregate),
     ];
+    cases.push(mutable::<N>(prompt));
     if N <= 1 {
         cases.push(ready!(singleton, limit_singleton));
     }

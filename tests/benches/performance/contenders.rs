@@ -160,6 +160,44 @@ impl Bench for Waiting {
     }
 }
 
+/// A prompt that hooks change.
+pub(crate) struct Draft {
+    pub(crate) prompt: &'static str,
+    pub(crate) checks: usize,
+}
+
+/// A slot whose hooks change a value.
+#[hooks]
+pub(crate) trait MutableBench {
+    #[hook(always, chain = ShortCircuit<(), String>)]
+    async fn mutable(draft: &mut Draft) -> Verdict {
+        draft.checks += 1;
+        default(draft.prompt)
+    }
+}
+
+/// A hook of this slot.
+pub(crate) struct Changing(pub(crate) Word);
+
+#[impl_hooks(MutableBenchSet)]
+impl MutableBench for Changing {
+    async fn mutable(&self, draft: &mut Draft) -> Verdict {
+        draft.checks += 1;
+        self.0.check(draft.prompt)
+    }
+}
+
+/// Static calls that change a value, inlined.
+pub(crate) async fn limit_mutable<const N: usize>(hooks: &[Word; N], draft: &mut Draft) -> Verdict {
+    draft.checks += 1;
+    default(draft.prompt)?;
+    for hook in hooks {
+        draft.checks += 1;
+        hook.check(draft.prompt)?;
+    }
+    Ok(())
+}
+
 /// A function as a hook of a slot that passes a reference.
 #[impl_hook(Always)]
 pub(crate) async fn borrowing_function(prompt: &str, last: Option<Verdict>) -> Verdict {

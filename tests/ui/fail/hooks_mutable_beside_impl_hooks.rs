@@ -1,13 +1,13 @@
 use hooks_core::{hooks, impl_hooks};
 #[hooks]
 trait AppHooks {
-    #[hook(singleton)]
-    async fn fill(buffer: &mut String) -> usize { buffer.len() }
+    #[hook(always, concurrent)]
+    async fn fill(buffer: &mut String) { buffer.clear() }
 }
 struct Policy;
 #[impl_hooks(AppHooksSet)]
 impl AppHooks for Policy {
-    async fn fill(&self, buffer: &mut String) -> usize { buffer.len() }
+    async fn fill(&self, buffer: &mut String) { buffer.clear() }
 }
 
 fn main() {}

@@ -4,7 +4,7 @@ use hooks_core::hooks;
 trait AppHooks: Clone {
     const LIMIT: usize = 1;
     #[hook(singleton, output = u8)]
-    async fn check<T>(&self, prompt: &mut String) -> bool {
+    async fn check<T>(&self, prompt: &mut &str) -> bool {
         prompt.is_empty()
     }
     #[hook(choice)]

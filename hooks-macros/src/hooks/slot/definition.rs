@@ -6,6 +6,7 @@ use syn::Ident;
 
 use super::super::model::Kind;
 use super::SlotExpansion;
+use crate::names;
 use crate::params::Param;
 use crate::spans;
 
@@ -26,7 +27,9 @@ impl SlotExpansion<'_> {
         let passes_once = matches!(slot.kind, Kind::Singleton | Kind::Custom(_));
         let copies = !passes_once && slot.params.iter().all(Param::is_reference);
         let passing = Ident::new(if copies { "Copied" } else { "Cloned" }, *place);
-        let clone_args = (!passes_once && !copies).then(|| self.clone_args());
+        let lends = slot.lends();
+        let clone_args = (!passes_once && !copies && !lends).then(|| self.clone_args());
+        let lend = lends.then(|| self.lend());
         let awaiting = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
         let owned_type = self.owned_type();
@@ -45,10 +48,57 @@ impl SlotExpansion<'_> {
                 #default
                 #clone_args
             }
+
+            #lend
         }
     }
 
-    /// `Sequential<Always>`, `Concurrent<Always>` or `Custom`
+    /// Returns the implementation of `Lend`.
+    fn lend(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            args_lifetime: a,
+            ..
+        } = self;
+        let (name, l) = (&slot.name, &names::lifetime("l", slot.types()));
+        // Not in the core: the compiler of Rust 1.85 cannot prove there that the future is `Send`.
+        let later = (!slot.ready).then(|| {
+            let args = Ident::new("args", Span::mixed_site().located_at(*place));
+            quote_spanned! {*place=>
+                fn later_lent<#a>(
+                    mut #args: Self::Args<#a>,
+                ) -> impl #private::Future<Output = #private::Returned<#a, Self>> + #private::MaybeSend {
+                    async move {
+                        let output = <Self as #private::SlotDef>::later(Self::lend(&mut #args)).await;
+                        (output, #args)
+                    }
+                }
+            }
+        });
+        let lent = slot.params.iter().map(|param| match param.mutability() {
+            Some(_) => {
+                let ident = &param.ident;
+                quote!(&mut **#ident)
+            }
+            None => self.clone_arg(param),
+        });
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #private::Lend for dyn #name + '_ {
+                fn lend<#l, #a: #l>((#(#idents,)*): &#l mut Self::Args<#a>) -> Self::Args<#l> {
+                    (#(#lent,)*)
+                }
+
+                #later
+            }
+        }
+    }
+
+    /// `Sequential<Always>`, `Lending<Always>`, `Concurrent<Always>` or `Custom`
     fn kind(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         let rule = match &slot.kind {
@@ -57,9 +107,10 @@ impl SlotExpansion<'_> {
             Kind::Singleton => quote!(#private::Singleton),
             Kind::Custom(_) => return quote!(#private::Custom),
         };
-        match slot.concurrent {
-            true => quote!(#private::Concurrent<#rule>),
-            false => quote!(#private::Sequential<#rule>),
+        match (slot.concurrent, slot.lends()) {
+            (true, _) => quote!(#private::Concurrent<#rule>),
+            (false, true) => quote!(#private::Lending<#rule>),
+            (false, false) => quote!(#private::Sequential<#rule>),
         }
     }
 
@@ -260,6 +311,13 @@ impl SlotExpansion<'_> {
         let [hook, args, value, is_ready] =
             ["hook", "args", "value", "is_ready"].map(|name| Ident::new(name, hidden));
         let owned = slot.params.iter().map(|param| param.owned(private));
+        let readiness = slot.lends().then(|| {
+            quote_spanned! {*place=>
+                fn is_ready(#hook: &__H) -> #private::bool {
+                    #name::__hooks_is_ready(#hook)
+                }
+            }
+        });
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
         // `call`, which includes the traits of all slots in the module. The signatures contain the
         // types of the slot, not the associated types of `SlotDef`, which the compiler would
@@ -279,6 +337,7 @@ impl SlotExpansion<'_> {
                         }
                     }
                 }
+                #readiness
             }
 
             #(#cfgs)*

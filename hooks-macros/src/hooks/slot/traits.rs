@@ -60,6 +60,14 @@ impl SlotExpansion<'_> {
                 {
                     #private::Err((args, last))
                 }
+
+                #[doc(hidden)]
+                fn __hooks_is_ready(&self) -> #private::bool
+                where
+                    Self: ::core::marker::Sized,
+                {
+                    false
+                }
             }
         }
     }

@@ -1,10 +1,12 @@
+use std::rc::Rc;
+
 use hooks_core::hooks;
 
 #[hooks]
 trait AppHooks {
     #[hook(always)]
-    async fn check(prompt: &mut String) -> bool {
-        prompt.is_empty()
+    async fn check(prompt: &mut Rc<str>) {
+        *prompt = "".into();
     }
 }
 

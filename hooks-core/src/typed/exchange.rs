@@ -1,0 +1,110 @@
+//! How the hooks of a slot get the arguments of a dispatch: each hook its own, or all hooks, one after
+//! the other, the same ones.
+
+use crate::hook_future::HookFuture;
+use crate::typed::slot_def::{DynHook, Lend, PassArgs, Passing, Returned, SlotDef};
+
+const TAKEN: &str = "the last call of a dispatch takes its arguments";
+
+/// How a hook of a slot `S` gets the arguments that a dispatch stores.
+pub(crate) trait Exchange<'a, S: SlotDef + ?Sized> {
+    /// What a hook, or a default that may suspend, returns.
+    type Reply;
+
+    /// Returns the arguments for one call. The last call of a dispatch takes them.
+    fn supply(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Args<'a>;
+
+    /// Starts a hook.
+    fn start<'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Self::Reply>
+    where
+        'a: 'b;
+
+    /// Runs a default that cannot suspend.
+    fn default_now(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Out;
+
+    /// Returns the output of a reply, and stores the arguments that it contains.
+    fn output(args: &mut Option<S::Args<'a>>, reply: Self::Reply) -> S::Out;
+}
+
+/// Each call gets arguments of its own.
+pub(crate) struct Given;
+
+/// Each call gets the same arguments, and returns them.
+pub(crate) struct Lent;
+
+impl<'a, S: SlotDef + ?Sized> Exchange<'a, S> for Given {
+    type Reply = S::Out;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn supply(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Args<'a> {
+        if is_last_call && !S::Passing::IS_COPY {
+            args.take().expect(TAKEN)
+        } else {
+            let args = args.as_ref().expect(TAKEN);
+            if S::Passing::IS_COPY {
+                args.copied()
+            } else {
+                S::clone_args(args)
+            }
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn start<'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out>
+    where
+        'a: 'b,
+    {
+        hook.start(args, last)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn default_now(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Out {
+        S::now(<Self as Exchange<'a, S>>::supply(args, is_last_call))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn output(_: &mut Option<S::Args<'a>>, reply: S::Out) -> S::Out {
+        reply
+    }
+}
+
+impl<'a, S: Lend + ?Sized + 'a> Exchange<'a, S> for Lent {
+    type Reply = Returned<'a, S>;
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn supply(args: &mut Option<S::Args<'a>>, _: bool) -> S::Args<'a> {
+        args.take().expect("the arguments were returned")
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn start<'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Returned<'a, S>>
+    where
+        'a: 'b,
+    {
+        hook.start_lent(args, last)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn default_now(args: &mut Option<S::Args<'a>>, _: bool) -> S::Out {
+        let args = args.as_mut().expect("the arguments were returned");
+        S::now(S::lend(args))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn output(args: &mut Option<S::Args<'a>>, (output, lent): Returned<'a, S>) -> S::Out {
+        *args = Some(lent);
+        output
+    }
+}

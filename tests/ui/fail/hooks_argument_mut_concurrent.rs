@@ -1,0 +1,11 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always, concurrent)]
+    async fn check(prompt: &mut String, count: &mut usize) {
+        *count += prompt.len();
+    }
+}
+
+fn main() {}
