@@ -26,7 +26,8 @@ pub use crate::typed::rule::{Always, Fallback, Singleton};
 pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
     CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, Lend,
-    OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Started, default, pin, text,
+    OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Start, Started, default,
+    owned, pin, text,
 };
 
 pub use std::clone::Clone;

@@ -320,29 +320,20 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         "__hooks_check",
         &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
     );
-    let is_ready = ready.then(|| {
-        quote! {
-            fn __hooks_is_ready(&self) -> #private::bool {
-                true
-            }
-        }
-    });
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
         #[inline]
         fn __hooks_start<'b, 'a: 'b>(
             &'b self,
-            args: <dyn #slot as #private::SlotDef>::Args<'a>,
-            last: <dyn #slot as #private::SlotDef>::Last,
+            start: #private::Start<'a, dyn #slot>,
         ) -> #private::Started<'b, 'a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
             #check;
-            (&&&function).__hooks_start(args, last)
+            (&&&function).__hooks_start(start)
         }
-        #is_ready
     }
 }
 

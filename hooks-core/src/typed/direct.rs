@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef, Started};
+use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef, Start, Started, owned};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S>;
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S>;
 
     /// Returns the type of no `last`: the function takes it.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -44,7 +44,7 @@ pub trait WithLast<'a, S: SlotDef + ?Sized> {
 /// The function takes the slot's arguments.
 pub trait Plain<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S>;
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S>;
 
     /// Returns the type of the `last` that the function does not take.
     fn __hooks_left_out(&self) -> PhantomData<S::Last> {
@@ -55,10 +55,7 @@ pub trait Plain<'a, S: SlotDef + ?Sized> {
 /// The function takes something else.
 pub trait Owned<'a, S: SlotDef + ?Sized> {
     /// Returns the arguments, because the function is called by the hook's `call`.
-    #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S> {
-        Err((args, last))
-    }
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S>;
 
     /// Returns the type of no `last`: the compiler reports the function otherwise.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -73,11 +70,14 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'a, 'a, S> {
-        Ok(HookFuture::__new(
-            READY,
-            self.function.call_last(args, last),
-        ))
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        match start {
+            Some((args, last)) => {
+                let future = self.function.call_last(args, last);
+                Started::Future(HookFuture::__new(READY, future))
+            }
+            None => Started::IsReady(READY),
+        }
     }
 }
 
@@ -88,12 +88,23 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'a, 'a, S> {
-        Ok(HookFuture::__new(READY, self.function.call_plain(args)))
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        match start {
+            Some((args, _)) => {
+                let future = self.function.call_plain(args);
+                Started::Future(HookFuture::__new(READY, future))
+            }
+            None => Started::IsReady(READY),
+        }
     }
 }
 
-impl<S: SlotDef + ?Sized, F, const READY: bool> Owned<'_, S> for Function<S, F, READY> {}
+impl<'a, S: SlotDef + ?Sized, F, const READY: bool> Owned<'a, S> for Function<S, F, READY> {
+    #[inline]
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        owned(start, READY)
+    }
+}
 
 /// The `last` of a slot that passes none: what a hook without that parameter needs.
 #[diagnostic::on_unimplemented(

@@ -277,10 +277,49 @@ pub trait CallHook<H>: SlotDef {
     }
 }
 
-/// What a hook of the slot `S` returns if it is started with the slot's own arguments: its future, or
-/// the arguments if it takes owned ones.
-pub type Started<'b, 'a, S> =
-    Result<HookFuture<'b, <S as SlotDef>::Out>, (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last)>;
+/// A call of a hook of the slot `S` with the slot's own arguments; `None` asks whether the hook can
+/// suspend.
+pub type Start<'a, S> = Option<(<S as SlotDef>::Args<'a>, <S as SlotDef>::Last)>;
+
+/// What a hook of the slot `S` returns if it is started with the slot's own arguments.
+pub enum Started<'b, 'a, S: SlotDef + ?Sized> {
+    /// The future of the hook.
+    Future(HookFuture<'b, S::Out>),
+    /// The arguments, because the hook takes owned ones.
+    Owned(S::Args<'a>, S::Last),
+    /// `true` if the hook cannot suspend: the answer to a question.
+    IsReady(bool),
+}
+
+impl<'b, S: SlotDef + ?Sized> Started<'b, '_, S> {
+    /// Returns the future of a hook that takes the slot's own arguments.
+    #[inline]
+    #[must_use]
+    pub fn future(self) -> HookFuture<'b, S::Out> {
+        match self {
+            Started::Future(future) => future,
+            Started::Owned(..) | Started::IsReady(_) => unreachable!("the hook was started"),
+        }
+    }
+}
+
+impl<S: SlotDef + ?Sized> fmt::Debug for Started<'_, '_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Started").finish_non_exhaustive()
+    }
+}
+
+/// Returns the arguments of a call, because the hook takes owned ones.
+#[inline]
+pub fn owned<'b, 'a, S: SlotDef + ?Sized>(
+    start: Start<'a, S>,
+    is_ready: bool,
+) -> Started<'b, 'a, S> {
+    match start {
+        Some((args, last)) => Started::Owned(args, last),
+        None => Started::IsReady(is_ready),
+    }
+}
 
 /// The owned arguments of the slot `S`.
 pub struct OwnedArgs<'a, S: SlotDef + ?Sized>(pub S::Owned<'a>);

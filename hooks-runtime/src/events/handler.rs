@@ -22,6 +22,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
 
+use hooks_core::__private::Started;
 use hooks_core::form::ByState;
 use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hooks};
 
@@ -449,9 +450,9 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
-        let answer = match self.__hooks_start((context.event(entry),), ()) {
-            Ok(HookFuture::Ready(result)) => Some(result),
-            Ok(HookFuture::Boxed(_)) | Err(_) => None,
+        let answer = match self.__hooks_start(Some(((context.event(entry),), ()))) {
+            Started::Future(HookFuture::Ready(result)) => Some(result),
+            _ => None,
         };
         if let Some(result) = answer {
             return HookFuture::Ready(result.apply(Some(context)));

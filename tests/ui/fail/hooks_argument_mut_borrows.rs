@@ -1,13 +1,11 @@
 use hooks_core::hooks;
 
-struct Context<'a>(&'a str);
-
 #[hooks]
 trait AppHooks {
     #[hook(always)]
-    async fn check(context: &mut Context<'_>, list: &mut Vec<&str>) {
-        context.0 = "";
-        list.clear();
+    async fn check(words: &mut Vec<&str>, prompt: &mut String) {
+        words.clear();
+        prompt.clear();
     }
 }
 

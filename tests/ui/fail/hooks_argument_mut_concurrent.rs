@@ -3,7 +3,7 @@ use hooks_core::hooks;
 #[hooks]
 trait AppHooks {
     #[hook(always, concurrent)]
-    async fn check(prompt: &mut String, count: &mut usize) {
+    async fn check(prompt: &str, count: &mut usize) {
         *count += prompt.len();
     }
 }

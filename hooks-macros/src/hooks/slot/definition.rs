@@ -314,7 +314,10 @@ impl SlotExpansion<'_> {
         let readiness = slot.lends().then(|| {
             quote_spanned! {*place=>
                 fn is_ready(#hook: &__H) -> #private::bool {
-                    #name::__hooks_is_ready(#hook)
+                    ::core::matches!(
+                        #name::__hooks_start(#hook, #private::None),
+                        #private::Started::IsReady(true),
+                    )
                 }
             }
         });
@@ -330,11 +333,11 @@ impl SlotExpansion<'_> {
                     #args: #args_type,
                     last: #last_type,
                 ) -> #private::HookFuture<#b, #output> {
-                    match #name::__hooks_start(#hook, #args, last) {
-                        #private::Ok(future) => future,
-                        #private::Err(((#(#idents,)*), last)) => {
+                    match #name::__hooks_start(#hook, #private::Some((#args, last))) {
+                        #private::Started::Owned((#(#idents,)*), last) => {
                             #private::pin(#name::call(#hook, #(#owned,)* #last))
                         }
+                        started => started.future(),
                     }
                 }
                 #readiness

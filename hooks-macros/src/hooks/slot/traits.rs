@@ -52,21 +52,12 @@ impl SlotExpansion<'_> {
                 #[inline]
                 fn __hooks_start<#b, #a: #b>(
                     &#b self,
-                    args: #args_type,
-                    last: #last_type,
+                    start: #private::Option<(#args_type, #last_type)>,
                 ) -> #private::Started<#b, #a, dyn #name>
                 where
                     Self: ::core::marker::Sized,
                 {
-                    #private::Err((args, last))
-                }
-
-                #[doc(hidden)]
-                fn __hooks_is_ready(&self) -> #private::bool
-                where
-                    Self: ::core::marker::Sized,
-                {
-                    false
+                    #private::owned(start, false)
                 }
             }
         }
