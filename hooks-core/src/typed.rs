@@ -9,7 +9,7 @@
 //! | [`policy`] | the policy of slots whose hooks run one after the other: the dispatch table of the rules |
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
 //! | [`concurrent`] | the policy of slots whose hooks run concurrently |
-//! | [`exchange`] | how hooks get the arguments: each hook its own, or all hooks the same `&mut` ones |
+//! | `exchange` | how hooks get the arguments: each hook its own, or all hooks the same `&mut` ones |
 //! | [`kind`] | `Sequential`, `Lending` and `Concurrent`: each selects the policy |
 //! | [`around`] | slots with hooks that enclose the dispatch |
 //! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks pass a call on, or end the dispatch |

@@ -7,7 +7,7 @@
 //! | singleton | the default, if there is no hook | the only hook | |
 //!
 //! The accumulator ([`Accumulator`]), the chain ([`StopCondition`]) and the way in which hooks get the
-//! arguments ([`Exchange`]) are type parameters.
+//! arguments (`Exchange`) are type parameters.
 //! Aggregates and finalizers process the outputs, outside this policy.
 
 use std::future::Future;
