@@ -90,7 +90,7 @@ use proc_macro::TokenStream;
 ///
 /// - It has at most 16 parameters, of any name except `last`. References, also in a type such as
 ///   `Ctx<'_>`, are passed to each hook. Owned arguments must be `Clone`, except in a `singleton`.
-///   `&mut T` is refused.
+///   `&mut T` is lent to one hook after the other, and refused in `concurrent` slots.
 /// - The output is an owned type that is `Send`; a slot may also return nothing.
 ///
 /// # Options of `#[hook(…)]`

@@ -70,6 +70,17 @@ impl Param {
         }
     }
 
+    /// Returns the `'static` of a `&'static mut T`.
+    pub(crate) fn mutable_for(&self) -> Option<&Lifetime> {
+        match bare(&self.ty) {
+            Type::Reference(reference) if reference.mutability.is_some() => reference
+                .lifetime
+                .as_ref()
+                .filter(|name| name.ident == "static"),
+            _ => None,
+        }
+    }
+
     /// Returns the type in a hand-written hook.
     pub(crate) fn hook_type(&self, private: &impl ToTokens) -> TokenStream {
         hook_type(&self.ty, private)

@@ -8,8 +8,8 @@ const TAKEN: &str = "the last call of a dispatch takes its arguments";
 
 /// How a hook of a slot `S` gets the arguments that a dispatch stores.
 pub(crate) trait Exchange<'a, S: SlotDef + ?Sized> {
-    /// What a hook, or a default that may suspend, returns.
-    type Reply;
+    /// The value that a hook, or a default that may suspend, returns.
+    type Returned;
 
     /// Returns the arguments for one call. The last call of a dispatch takes them.
     fn supply(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Args<'a>;
@@ -19,15 +19,15 @@ pub(crate) trait Exchange<'a, S: SlotDef + ?Sized> {
         hook: &'b (dyn DynHook<S> + '_),
         args: S::Args<'a>,
         last: S::Last,
-    ) -> HookFuture<'b, Self::Reply>
+    ) -> HookFuture<'b, Self::Returned>
     where
         'a: 'b;
 
     /// Runs a default that cannot suspend.
     fn default_now(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Out;
 
-    /// Returns the output of a reply, and stores the arguments that it contains.
-    fn output(args: &mut Option<S::Args<'a>>, reply: Self::Reply) -> S::Out;
+    /// Returns the output in the returned value, and stores the arguments in it.
+    fn output(args: &mut Option<S::Args<'a>>, returned: Self::Returned) -> S::Out;
 }
 
 /// Each call gets arguments of its own.
@@ -37,7 +37,7 @@ pub(crate) struct Given;
 pub(crate) struct Lent;
 
 impl<'a, S: SlotDef + ?Sized> Exchange<'a, S> for Given {
-    type Reply = S::Out;
+    type Returned = S::Out;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn supply(args: &mut Option<S::Args<'a>>, is_last_call: bool) -> S::Args<'a> {
@@ -71,13 +71,13 @@ impl<'a, S: SlotDef + ?Sized> Exchange<'a, S> for Given {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn output(_: &mut Option<S::Args<'a>>, reply: S::Out) -> S::Out {
-        reply
+    fn output(_: &mut Option<S::Args<'a>>, returned: S::Out) -> S::Out {
+        returned
     }
 }
 
 impl<'a, S: Lend + ?Sized + 'a> Exchange<'a, S> for Lent {
-    type Reply = Returned<'a, S>;
+    type Returned = Returned<'a, S>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn supply(args: &mut Option<S::Args<'a>>, _: bool) -> S::Args<'a> {

@@ -95,7 +95,7 @@ where
     where
         S: Lend,
     {
-        contains(P::Target::__HOOKS_READY, S::NAME)
+        const { contains(P::Target::__HOOKS_READY, S::NAME) }
     }
 }
 

@@ -54,7 +54,7 @@ where
     K: Accumulator<S::Out>,
     C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = X::Reply>,
+    F: Future<Output = X::Returned>,
 {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
@@ -156,9 +156,9 @@ where
     K: Accumulator<S::Out>,
     C: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = X::Reply>,
+    F: Future<Output = X::Returned>,
 {
-    type HookOutput = X::Reply;
+    type HookOutput = X::Returned;
     type Output = K::Output;
     type Future = SlotFuture<F, C>;
     const __POLL_FUTURE_INLINE: bool = !G::IS_IMMEDIATE || !S::READY;
@@ -194,7 +194,7 @@ where
         _: &'b EntryMeta,
         hook: &'b (dyn DynHook<S> + 'h),
         is_final: bool,
-    ) -> HookFuture<'b, X::Reply>
+    ) -> HookFuture<'b, X::Returned>
     where
         Self: 'b,
     {
@@ -203,8 +203,8 @@ where
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn on_output(&mut self, _: &EntryMeta, reply: X::Reply) -> Step<Self, Self::Future> {
-        let output = X::output(&mut self.args, reply);
+    fn on_output(&mut self, _: &EntryMeta, returned: X::Returned) -> Step<Self, Self::Future> {
+        let output = X::output(&mut self.args, returned);
         self.check_output(output)
     }
 
@@ -220,11 +220,11 @@ where
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn on_future_ready(
         &mut self,
-        output: SlotFutureOutput<X::Reply, S::Out>,
+        output: SlotFutureOutput<X::Returned, S::Out>,
     ) -> Step<Self, Self::Future> {
         match output {
-            SlotFutureOutput::Default(reply) => {
-                let output = X::output(&mut self.args, reply);
+            SlotFutureOutput::Default(returned) => {
+                let output = X::output(&mut self.args, returned);
                 self.on_default_output(output)
             }
             SlotFutureOutput::Checked(output, flow) => {
@@ -251,7 +251,7 @@ pin_project! {
 
 /// The output of a [`SlotFuture`].
 pub(crate) enum SlotFutureOutput<R, T> {
-    /// What the default returned.
+    /// The value that the default returned.
     Default(R),
     /// The output that was checked, and whether the dispatch stops.
     Checked(T, ControlFlow<()>),

@@ -2,9 +2,9 @@
 //!
 //! For a slot `allows` of the trait `AppHooks`, `#[hooks]` generates a *slot trait*, `Allows`, and
 //! implements the traits of this module for `dyn Allows`. A hook takes the arguments in one of two
-//! forms: *lent*, as the caller of the slot passed them (`&str`), or *owned* (`String`). The method
+//! forms: *borrowed*, as the caller of the slot passed them (`&str`), or *owned* (`String`). The method
 //! `call` of the slot trait takes owned arguments. Functions under `#[impl_hook]` and methods under
-//! `#[impl_hooks]` take lent ones.
+//! `#[impl_hooks]` take borrowed ones.
 
 use std::fmt;
 use std::future::Future;
@@ -270,24 +270,24 @@ pub trait CallHook<H>: SlotDef {
         last: Self::Last,
     ) -> HookFuture<'b, Self::Out>;
 
-    /// Returns `true` if the hook cannot suspend. A slot that lends its arguments asks.
+    /// Returns `true` if the hook cannot suspend. Called by slots that lend their arguments.
     #[must_use]
     fn is_ready(_: &H) -> bool {
         false
     }
 }
 
-/// A call of a hook of the slot `S` with the slot's own arguments; `None` asks whether the hook can
+/// A call of a hook of the slot `S` with the slot's own arguments; `None` queries whether the hook can
 /// suspend.
 pub type Start<'a, S> = Option<(<S as SlotDef>::Args<'a>, <S as SlotDef>::Last)>;
 
-/// What a hook of the slot `S` returns if it is started with the slot's own arguments.
+/// The result of `__hooks_start`.
 pub enum Started<'b, 'a, S: SlotDef + ?Sized> {
     /// The future of the hook.
     Future(HookFuture<'b, S::Out>),
     /// The arguments, because the hook takes owned ones.
     Owned(S::Args<'a>, S::Last),
-    /// `true` if the hook cannot suspend: the answer to a question.
+    /// The result of a query: `true` if the hook cannot suspend.
     IsReady(bool),
 }
 
@@ -365,7 +365,7 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
 
     /// Starts the hook with arguments that it returns with its output. A hook that cannot suspend
-    /// runs at once; the future of another one owns the arguments until it is ready.
+    /// runs at once; one that may suspend moves the arguments into its future.
     #[inline]
     fn start_lent<'b, 'a: 'b>(
         &'b self,

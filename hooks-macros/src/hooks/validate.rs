@@ -480,8 +480,19 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -
     Some(param)
 }
 
-/// Checks that the hooks that get a `&mut` run one after the other.
+/// Checks that the hooks that get a `&mut` run one after the other, and can get it for one call.
 fn mutable(params: &[Param], kind: &Kind, concurrent: bool, errors: &mut Errors) {
+    let several = !matches!(kind, Kind::Singleton);
+    for lifetime in params
+        .iter()
+        .filter_map(Param::mutable_for)
+        .filter(|_| several)
+    {
+        errors.error(
+            lifetime,
+            "a `&mut` parameter is lent to one hook after the other; remove its lifetime",
+        );
+    }
     let message = if concurrent {
         "hooks that run at the same time cannot share a mutable reference; remove `concurrent`, or take a value, which each hook gets a clone of"
     } else if matches!(kind, Kind::Custom(_)) {
