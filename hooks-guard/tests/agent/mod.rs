@@ -440,7 +440,9 @@ fn without_a_service_the_last_equal_call_counts_as_executed() {
 fn a_tool_call_with_many_files_is_decided_by_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
-    let files: Vec<_> = (0..900).map(|n| format!("/srv/source/{n}.rs")).collect();
+    let files: Vec<_> = (0..300)
+        .map(|n| format!("/srv/source/of/a/package/with/long/names/{n}.rs"))
+        .collect();
     let mut input = pre_tool_use("", "1");
     input["permission_mode"] = "dontAsk".into();
     input["tool_name"] = "editFiles".into();
