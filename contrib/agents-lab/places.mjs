@@ -7,7 +7,8 @@
 //   planRefuses  what the model receives if the plan mode itself refuses commands
 //   resume     flags that continue the last session
 //   worktree   flags with which it makes a worktree of its own and works there
-//              `worktreeFiles` are settings for them, `enters` are calls of the model that make it and go there
+//              `worktreeFiles` are settings for them, `worktreeKeys` the keys if only a terminal has them,
+//              `enters` are calls of the model that make it and go there
 //   agent      its call that starts a sub-agent with a prompt; `wait` are further calls until the sub-agent has ended,
 //              `agentFlags` are flags for it, `agentFiles` files, and `agentShell` is the call with which it runs a command
 //   typed      pattern of its screen that shows that it waits for a prompt, before the user types `!COMMAND`;
@@ -329,6 +330,8 @@ const PLACES = {
     calls: 100,
   },
   kilo: {
+    worktree: ['--worktree', 'lab'],
+    worktreeKeys: [{ see: 'Ask anything' }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
     plan: ['--agent', 'plan', '--auto'],
     resume: ['--continue'],
     agent: { tool: 'task', arguments: task('general') },
@@ -589,29 +592,18 @@ const modes = [
       prevents('in a worktree of the user: a delete does not run', all(reached, exists('tree/build/out.o'), refused(1))),
     ],
   },
-  {
+  ...offering('worktree').map((id) => ({
     name: 'own-worktree',
-    clients: offering('worktree'),
-    flags: (client) => [...client.free, ...place(client).worktree],
-    files: (client) => place(client).worktreeFiles?.(client) ?? {},
+    clients: [id],
+    flags: ({ free }) => [...free, ...PLACES[id].worktree],
+    files: (client) => PLACES[id].worktreeFiles?.(client) ?? {},
+    keys: PLACES[id].worktreeKeys,
     script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
     expect: [
       does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
       prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
     ],
-  },
-  {
-    name: 'own-worktree',
-    // Only a terminal of Kilo Code has the option.
-    clients: ['kilo'],
-    flags: ({ free }) => [...free, '--worktree', 'lab'],
-    script: (tools) => [tools.shell('git rev-parse --git-dir'), tools.shell(DELETE_THERE)],
-    keys: [{ see: 'Ask anything' }, { submit: 'do it' }, { see: 'All done', orTold: 2 }],
-    expect: [
-      does('in a worktree that the client makes: a read-only command runs', told(0, /worktrees/)),
-      prevents('in a worktree that the client makes: a delete does not run', all(buildStays, refused(1))),
-    ],
-  },
+  })),
   ...offering('enters').map((id) => ({
     name: 'own-worktree',
     clients: [id],

@@ -59,24 +59,25 @@ impl Param {
 
     /// Returns `true` for a `&T`.
     pub(crate) fn is_reference(&self) -> bool {
-        matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
+        self.reference()
+            .is_some_and(|reference| reference.mutability.is_none())
     }
 
     /// Returns the `mut` of a `&mut T`.
     pub(crate) fn mutability(&self) -> Option<Token![mut]> {
-        match bare(&self.ty) {
-            Type::Reference(reference) => reference.mutability,
-            _ => None,
-        }
+        self.reference()?.mutability
     }
 
     /// Returns the `'static` of a `&'static mut T`.
     pub(crate) fn mutable_for(&self) -> Option<&Lifetime> {
+        self.mutability()?;
+        let lifetime = self.reference()?.lifetime.as_ref()?;
+        (lifetime.ident == "static").then_some(lifetime)
+    }
+
+    fn reference(&self) -> Option<&TypeReference> {
         match bare(&self.ty) {
-            Type::Reference(reference) if reference.mutability.is_some() => reference
-                .lifetime
-                .as_ref()
-                .filter(|name| name.ident == "static"),
+            Type::Reference(reference) => Some(reference),
             _ => None,
         }
     }

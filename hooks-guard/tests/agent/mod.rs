@@ -449,7 +449,7 @@ fn a_tool_call_with_many_files_is_decided_by_the_service() {
     input["tool_input"] = json!({ "files": files });
     let result = std::thread::scope(|scope| {
         let asked =
-            scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "180"], &input)));
+            scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "60"], &input)));
         service.answer("APPROVED");
         asked.join().expect("no panic")
     });

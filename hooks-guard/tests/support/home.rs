@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Time after which a test treats a question, a message or an end as missing.
-pub(crate) const WAIT: Duration = Duration::from_secs(120);
+pub(crate) const WAIT: Duration = Duration::from_secs(30);
 
 /// A temporary home directory.
 pub(crate) struct Home(TempDir);

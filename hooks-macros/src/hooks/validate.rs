@@ -482,27 +482,25 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -
 
 /// Checks that the hooks that get a `&mut` run one after the other, and can get it for one call.
 fn mutable(params: &[Param], kind: &Kind, concurrent: bool, errors: &mut Errors) {
-    let several = !matches!(kind, Kind::Singleton);
-    for lifetime in params
-        .iter()
-        .filter_map(Param::mutable_for)
-        .filter(|_| several)
-    {
-        errors.error(
-            lifetime,
-            "a `&mut` parameter is lent to one hook after the other; remove its lifetime",
-        );
+    if !matches!(kind, Kind::Singleton) {
+        for lifetime in params.iter().filter_map(Param::mutable_for) {
+            errors.error(
+                lifetime,
+                "a `&mut` parameter is lent to one hook after the other; remove its lifetime",
+            );
+        }
     }
+    let is_pipeline = matches!(kind, Kind::Custom(_));
     let message = if concurrent {
         "hooks that run at the same time cannot share a mutable reference; remove `concurrent`, or take a value, which each hook gets a clone of"
-    } else if matches!(kind, Kind::Custom(_)) {
+    } else if is_pipeline {
         "a `custom` pipeline passes its call from hook to hook; change the call, or take `&T`"
     } else {
         return;
     };
     // The call itself is checked with the pipeline.
-    let call = usize::from(matches!(kind, Kind::Custom(_)));
-    for token in params.iter().skip(call).filter_map(Param::mutability) {
+    let others = params.iter().skip(usize::from(is_pipeline));
+    for token in others.filter_map(Param::mutability) {
         errors.error(token, message);
     }
 }
