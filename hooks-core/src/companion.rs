@@ -8,16 +8,19 @@
 //! | `stored` | stores a companion and its replacement |
 //! | `chain` | [`Chain`], which may stop a dispatch after an output |
 //! | `post_process` | [`Aggregate`] and [`Finalize`], which turn the outputs into the result |
+//! | `synchronous` | [`SyncChain`], [`SyncAggregate`] and [`SyncFinalize`], the companions of synchronous slots |
 //! | `builtin` | [`ShortCircuit`] and [`FirstSuccess`] |
 
 mod builtin;
 mod chain;
 mod post_process;
 mod stored;
+mod synchronous;
 
 pub use builtin::{FirstSuccess, ShortCircuit};
 pub use chain::Chain;
 pub use post_process::{Aggregate, AggregateInto, Finalize, FinalizeInto};
+pub use synchronous::{SyncAggregate, SyncChain, SyncFinalize};
 
 #[doc(hidden)]
 pub use chain::{Chained, DynChain, StopCondition};
@@ -26,5 +29,5 @@ pub use post_process::{DynPostProcess, Outputs, PostProcess};
 #[doc(hidden)]
 pub use stored::{
     AggregateIntoRole, AggregateRole, By, ChainRole, Companion, FinalizeIntoRole, FinalizeRole,
-    NoCompanion, Replacement, Stored,
+    NoCompanion, Replacement, Stored, SyncRole,
 };

@@ -22,6 +22,7 @@ use tracing::Span;
 
 use crate::cold_option::ColdOption;
 use crate::failure::drop_catching_panic;
+use crate::run_now;
 use crate::slot::{Cursor, Node, Slot};
 use crate::trace::{self, DispatchSpan};
 
@@ -193,6 +194,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
         waiting: Waiting<'a, H, P>,
     ) -> Poll<()> {
         let is_new = matches!(waiting, Waiting::NewPolicyFuture(_));
+        if !is_new {
+            run_now::note(|| waiting.name(policy.slot_name(), &progress));
+        }
         let this = self.as_mut().project();
         *this.policy = Some(policy);
         this.suspended.set(Some(Suspended {
@@ -234,6 +238,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
                 },
             };
             if is_polled {
+                run_now::note(|| waiting.name(driver.policy.slot_name(), driver.progress));
                 suspended.waiting = Some(waiting);
                 return Poll::Pending;
             }

@@ -99,6 +99,7 @@ mod reentrancy;
 mod refusal;
 mod registration;
 mod report;
+mod run_now;
 mod shared_report;
 mod slot;
 mod stack;
@@ -116,6 +117,7 @@ pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 #[doc(inline)]
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
+    SyncAggregate, SyncChain, SyncFinalize,
 };
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
@@ -131,11 +133,13 @@ pub use reentrancy::HookReentrancyError;
 pub use refusal::{Refused, RegistrationError};
 pub use registration::{Registration, RegistrationGuard};
 pub use report::{HookStatus, Report, ReportEntry, Reported, StatusMonitor};
+pub use run_now::{HookWaits, run_now};
 pub use shared_report::SharedReport;
 pub use slot::Slot;
 pub use stateful::Stateful;
 pub use timer::Timer;
 pub use typed::around::AroundRegistrations;
+pub use typed::custom::Forward;
 pub use typed::group::HookGroup;
 pub use typed::into_hook::IntoHook;
 pub use typed::registrations::Registrations;

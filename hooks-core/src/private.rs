@@ -6,6 +6,7 @@ pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
     Aggregate, AggregateInto, AggregateIntoRole, AggregateRole, By, Chain, ChainRole, Chained,
     Finalize, FinalizeInto, FinalizeIntoRole, FinalizeRole, NoCompanion, StopCondition,
+    SyncAggregate, SyncChain, SyncFinalize, SyncRole,
 };
 pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
@@ -16,11 +17,12 @@ pub use crate::hook_future::HookFuture;
 pub use crate::reentrancy::HookReentrancyError;
 pub use crate::stateful::Stateful;
 pub use crate::typed::around::AroundSlot;
-pub use crate::typed::custom::{Custom, Pipeline, Relay, Steps};
+pub use crate::typed::custom::{Custom, Forward, Pipeline, Relay, Steps, Waterfall};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
-pub use crate::typed::kind::{Concurrent, Lending, Sequential};
+pub use crate::typed::kind::{Concurrent, Lending, Sequential, Synchronous};
+pub use crate::typed::mode::ModeOf;
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::rule::{Always, Fallback, Singleton};
 pub use crate::typed::slot::TypedSlot;

@@ -10,6 +10,7 @@ use std::task::Poll;
 
 use async_lock::{Mutex, MutexGuard};
 
+use crate::hook_future::now;
 use crate::reentrancy::HookReentrancyError;
 use crate::typed::slot_def::CallStateful;
 
@@ -84,6 +85,42 @@ impl<T> Stateful<T> {
             }
             Err(error) => S::ON_REENTRY(error),
         }
+    }
+
+    /// Calls the hook in the synchronous slot `S`. Blocks the thread while another call has access to
+    /// the state.
+    pub(crate) fn call_now<S, A>(&self, owned: A) -> S::Out
+    where
+        S: for<'s> CallStateful<&'s mut T, A> + ?Sized,
+    {
+        let error = HookReentrancyError {
+            slot: S::NAME,
+            hook_type: type_name::<T>(),
+        };
+        if running::contains(self.id()) {
+            return S::ON_REENTRY(error);
+        }
+        let Some(mut state) = self.lock_now() else {
+            return S::ON_REENTRY(error);
+        };
+        let _running = running::enter(self.id());
+        now(S::call_mut(&mut *state, owned))
+    }
+
+    #[cfg(not(any(target_family = "wasm", hooks_single_threaded)))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "under the rules of one thread it may fail"
+    )]
+    fn lock_now(&self) -> Option<MutexGuard<'_, T>> {
+        Some(self.cell.lock_blocking())
+    }
+
+    /// Returns `None` if a call has access to the state: it is pending, and this thread cannot wait for
+    /// it.
+    #[cfg(any(target_family = "wasm", hooks_single_threaded))]
+    fn lock_now(&self) -> Option<MutexGuard<'_, T>> {
+        self.cell.try_lock()
     }
 
     /// Locks the state for the duration of one call to `slot`.

@@ -10,9 +10,10 @@
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
 //! | [`concurrent`] | the policy of slots whose hooks run concurrently |
 //! | `exchange` | how hooks get the arguments: each hook its own, or all hooks the same `&mut` ones |
-//! | [`kind`] | `Sequential`, `Lending` and `Concurrent`: each selects the policy |
+//! | [`kind`] | `Sequential`, `Lending` and `Concurrent`, each of which selects the policy, and `Synchronous` |
+//! | [`mode`] | how hooks return their output: as a future, or at once |
 //! | [`around`] | slots with hooks that enclose the dispatch |
-//! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks pass a call on, or end the dispatch |
+//! | [`custom`] | slots whose hooks pass a call on, or end the dispatch: `waterfall`, and pipelines for generated sets |
 //! | [`end`] | the types of the last part of a dispatch: what stores the outputs, and the result |
 //! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
 //! | [`direct`] | functions called with borrowed arguments: `#[impl_hook]`, `Stateful` |
@@ -28,6 +29,7 @@ pub(crate) mod exchange;
 pub mod group;
 pub mod into_hook;
 pub mod kind;
+pub mod mode;
 pub mod policy;
 pub mod registrations;
 pub mod rule;

@@ -21,6 +21,7 @@ pub(crate) struct HookAttr {
     pub(crate) name: Option<Opt<Ident>>,
     pub(crate) concurrent: Option<Ident>,
     pub(crate) around: Option<Ident>,
+    pub(crate) sync: Option<Ident>,
     /// Text in the place of the kind, which has been reported: a missing kind must not be reported
     /// as well.
     pub(crate) unknown_kind: Option<String>,
@@ -41,23 +42,30 @@ pub(crate) enum KindWord {
     Always,
     Fallback,
     Singleton,
+    Waterfall,
 }
 
 impl KindWord {
+    /// Returns `true` if hooks receive the previous output, unless a companion looks at it.
+    pub(crate) fn passes_last(self) -> bool {
+        matches!(self, KindWord::Always | KindWord::Fallback)
+    }
+
     fn of(word: &Ident) -> Option<Self> {
         match word.to_string().as_str() {
             "always" => Some(KindWord::Always),
             "fallback" => Some(KindWord::Fallback),
             "singleton" => Some(KindWord::Singleton),
+            "waterfall" => Some(KindWord::Waterfall),
             _ => None,
         }
     }
 }
 
 const OPTIONS: &str =
-    "`chain`, `aggregate`, `finalize`, `output`, `concurrent`, `around` or `name`";
+    "`chain`, `aggregate`, `finalize`, `output`, `concurrent`, `around`, `sync` or `name`";
 
-const NEEDS_A_KIND: &str = "missing kind of the slot; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
+const NEEDS_A_KIND: &str = "missing kind of the slot; write `#[hook(always)]`, `#[hook(fallback)]`, `#[hook(singleton)]` or `#[hook(waterfall)]`";
 
 impl HookAttr {
     /// Parses the attribute, and reports every error in it.
@@ -96,6 +104,7 @@ impl HookAttr {
         let is_read = match key.to_string().as_str() {
             "concurrent" => return set_flag(&mut self.concurrent, key, input, errors),
             "around" => return set_flag(&mut self.around, key, input, errors),
+            "sync" => return set_flag(&mut self.sync, key, input, errors),
             "chain" => set(&mut self.chain, &key, input, errors)?,
             "aggregate" => set(&mut self.aggregate, &key, input, errors)?,
             "finalize" => set(&mut self.finalize, &key, input, errors)?,
@@ -120,7 +129,9 @@ impl HookAttr {
         if !has_value(input) {
             errors.error(
                 key,
-                format!("unknown kind `{key}`; expected `always`, `fallback` or `singleton`"),
+                format!(
+                    "unknown kind `{key}`; expected `always`, `fallback`, `singleton` or `waterfall`"
+                ),
             );
             self.unknown_kind = Some(key.to_string());
             return Ok(());

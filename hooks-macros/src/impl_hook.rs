@@ -32,7 +32,7 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
         Ok(syn::Item::Fn(_)) | Err(_) => error,
         Ok(item) => syn::Error::new_spanned(
             item,
-            "`#[impl_hook(…)]` is only valid on an `async fn`; move it there",
+            "`#[impl_hook(…)]` is only valid on a function; move it there",
         ),
     }
 }
@@ -67,12 +67,6 @@ fn validate<'a>(
                 "hook `{}` returns a future; write `async fn`, with the output of the future as return type",
                 sig.ident
             ),
-        );
-    } else if sig.asyncness.is_none() {
-        sig.asyncness = Some(Token![async](sig.fn_token.span));
-        errors.error(
-            sig.fn_token,
-            format!("hook `{}` is not async; write `async fn`", sig.ident),
         );
     }
     if let Some(token) = sig.constness.take() {
@@ -228,7 +222,9 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     } = function;
     let function = &sig.ident;
     let ready = body::is_ready(attrs.iter(), body);
-    let body = body::emit(body, ready, sig);
+    // The compiler refuses an `.await` in a function that is not async.
+    let in_closure = ready && sig.asyncness.is_some();
+    let body = body::emit(body, in_closure, sig);
     let docs = attrs::named(attrs, &["doc"]);
     let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let doc = format!("The function `{function}` as a hook.");
@@ -267,7 +263,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 /// Returns the hook as if it were written by hand: the compiler compares it with the slot, and
 /// reports a difference at the function.
 fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
-    let function = &hook.function.sig.ident;
+    let (function, slot) = (&hook.function.sig.ident, &hook.slot);
+    let is_async = hook.function.sig.asyncness.is_some();
     let output = match hook.omitted_at {
         Some(place) => {
             let output = slot_output(&hook.slot, place);
@@ -286,10 +283,24 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
             Passing::Borrowed | Passing::Owned => quote!(#ident),
         });
     let receiver = quote_spanned!(function.span()=> &self);
+    if !is_async {
+        // In an async slot the output becomes a future, so that the missing `async` is reported only.
+        let output = params::output(&hook.sig);
+        let (first, last) = spans::ends(&output);
+        let (arrow, returned) = (
+            quote_spanned!(first=> ->),
+            quote_spanned!(last=> #private::direct::PlainOutput<dyn #slot, #output>),
+        );
+        return quote! {
+            #[allow(deprecated)]
+            fn call(#receiver, #(#idents: #types),*) #arrow #returned {
+                #private::direct::plain::<dyn #slot, _>(#function(#(#given),*))
+            }
+        };
+    }
     let call = match hook.omitted_at {
         // By way of two traits, so that a missing return type is reported at the function only.
         Some(place) => {
-            let slot = &hook.slot;
             quote_spanned! {place=>
                 #[allow(unused_imports)]
                 use #private::direct::{LacksOutput as _, ReturnsOutput as _};
@@ -320,6 +331,26 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         "__hooks_check",
         &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
     );
+    let sig = &hook.function.sig;
+    let (is_plain, wrapper) = match sig.asyncness {
+        Some(_) => (
+            None,
+            quote_spanned!(Span::mixed_site()=> Function::<dyn #slot, _, #ready>),
+        ),
+        None => {
+            let check = spans::call_by_way_of(
+                &quote_spanned!(sig.fn_token.span=> _),
+                &quote!(#private::direct::TakesPlain),
+                &TokenStream::new(),
+                "__hooks_check",
+                &quote!(#private::PhantomData::<#private::ModeOf<dyn #slot>>),
+            );
+            (
+                Some(quote!(#check;)),
+                quote_spanned!(Span::mixed_site()=> PlainFunction::<dyn #slot, _>),
+            )
+        }
+    };
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -330,7 +361,8 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         ) -> #private::Started<'b, 'a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
-            let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+            let function = #private::direct::#wrapper::new(#function);
+            #is_plain
             #check;
             (&&&function).__hooks_start(start)
         }

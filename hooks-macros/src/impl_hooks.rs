@@ -188,11 +188,11 @@ fn other_item(item: &ImplItem, errors: &mut Errors) {
 fn method(method: &Method, errors: &mut Errors) {
     let sig = &method.sig;
     attrs::unconditional(&method.attrs, "hook", errors);
-    if sig.asyncness.is_none() {
+    if sig.asyncness.is_none() && sig.receiver().is_none() {
         errors.error(
             sig.fn_token,
             format!(
-                "method `{}` is not async; write `async fn`, or move it to another `impl` block",
+                "function `{}` is no hook; add `&self`, or move it to another `impl` block",
                 sig.ident
             ),
         );
@@ -419,7 +419,7 @@ fn registrations(method: &Method) -> Ident {
 fn is_ready(method: &Method, block: &Impl) -> bool {
     let body = method.body.as_ref();
     let attrs = method.attrs.iter().chain(&block.attrs);
-    body.is_some_and(|body| body::is_ready(attrs, body))
+    method.sig.asyncness.is_none() || body.is_some_and(|body| body::is_ready(attrs, body))
 }
 
 fn hook_body(method: &Method, block: &Impl) -> TokenStream {
@@ -429,6 +429,9 @@ fn hook_body(method: &Method, block: &Impl) -> TokenStream {
     let Method {
         attrs, vis, sig, ..
     } = method;
+    if sig.asyncness.is_none() {
+        return method.to_token_stream();
+    }
     let body = body::emit(body, true, sig);
     quote! {
         #(#attrs)*

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use super::chain::Chain;
 use super::stored::NoCompanion;
+use super::synchronous::SyncChain;
 use crate::bounds::MaybeSend;
 
 /// Stops a dispatch on the first `Err`.
@@ -63,6 +64,13 @@ pub struct ShortCircuit<T, E>(PhantomData<fn() -> Result<T, E>>);
 /// ```
 pub struct FirstSuccess<T>(PhantomData<fn() -> Option<T>>);
 
+impl<T, E> SyncChain<Result<T, E>> for ShortCircuit<T, E> {
+    #[inline]
+    fn call(&self, output: &Result<T, E>) -> ControlFlow<()> {
+        stop_if(output.is_err())
+    }
+}
+
 impl<T, E> Chain<Result<T, E>> for ShortCircuit<T, E> {
     const __HOOKS_AT_ONCE: bool = true;
 
@@ -76,6 +84,13 @@ impl<T, E> Chain<Result<T, E>> for ShortCircuit<T, E> {
     }
 }
 
+impl<T> SyncChain<Option<T>> for FirstSuccess<T> {
+    #[inline]
+    fn call(&self, output: &Option<T>) -> ControlFlow<()> {
+        stop_if(output.is_some())
+    }
+}
+
 impl<T> Chain<Option<T>> for FirstSuccess<T> {
     const __HOOKS_AT_ONCE: bool = true;
 
@@ -86,6 +101,13 @@ impl<T> Chain<Option<T>> for FirstSuccess<T> {
     #[inline]
     fn __hooks_check_now(&self, output: &Option<T>) -> Option<ControlFlow<()>> {
         Some(stop_if(output.is_some()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> SyncChain<T> for NoCompanion {
+    fn call(&self, _: &T) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }
 

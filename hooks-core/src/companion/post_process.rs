@@ -202,7 +202,15 @@ pub enum Outputs<T> {
 }
 
 impl<T> Outputs<T> {
-    fn into_vec(self) -> Vec<T> {
+    /// Returns the output of a default that is not aggregated.
+    pub(super) fn into_default(self) -> Result<T, Self> {
+        match self {
+            Outputs::Default(output) => Ok(output),
+            outputs @ Outputs::All(_) => Err(outputs),
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<T> {
         match self {
             Outputs::All(outputs) => outputs,
             Outputs::Default(output) => vec![output],
@@ -242,7 +250,7 @@ impl<I, O, C: PostProcess<I, O>> DynPostProcess<I, O> for C {
 
 /// Continues a dispatch with an aggregate or a finalizer.
 #[inline]
-fn post_process<'a, C: PostProcess<I, O>, I, O>(
+pub(super) fn post_process<'a, C: PostProcess<I, O>, I, O>(
     end: &'a Companion<C, dyn DynPostProcess<I, O> + '_>,
     dispatch: impl Future<Output = I> + MaybeSend + 'a,
 ) -> impl Future<Output = O> + MaybeSend {
@@ -259,10 +267,7 @@ fn post_process<'a, C: PostProcess<I, O>, I, O>(
 
 impl<T, C: Aggregate<T>> PostProcess<Outputs<T>, T> for By<AggregateRole, C> {
     fn skip(outputs: Outputs<T>) -> Result<T, Outputs<T>> {
-        match outputs {
-            Outputs::Default(output) => Ok(output),
-            outputs @ Outputs::All(_) => Err(outputs),
-        }
+        outputs.into_default()
     }
 
     fn post_process(&self, outputs: Outputs<T>) -> impl Future<Output = T> + MaybeSend {

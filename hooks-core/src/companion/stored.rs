@@ -115,6 +115,14 @@ pub trait Role {
     const NAME: &'static str;
 }
 
+/// The role `R` in a synchronous slot.
+#[derive(Debug)]
+pub struct SyncRole<R>(PhantomData<fn() -> R>);
+
+impl<R: Role> Role for SyncRole<R> {
+    const NAME: &'static str = R::NAME;
+}
+
 /// Defines the roles, each with its name.
 macro_rules! roles {
     ($($(#[$doc:meta])* $role:ident $(<$result:ident>)?: $name:literal;)+) => {

@@ -137,6 +137,33 @@ pub(super) enum Waiting<'a, H: ?Sized, P: Policy<H>> {
     PolicyFuture,
 }
 
+impl<'a, H: ?Sized, P: Policy<H>> Waiting<'a, H, P> {
+    /// Returns the slot and the hook that is pending, or the first of several; `None` for a future of the
+    /// policy.
+    pub(super) fn name<'n>(
+        &self,
+        slot: &'n str,
+        progress: &Progress<'a, H, P::HookOutput>,
+    ) -> (&'n str, Option<String>) {
+        let entry = match self {
+            Waiting::Hook(hook) => Some(hook.entry),
+            Waiting::PendingHooks => {
+                let pending = progress.rare.as_ref();
+                let pending = pending.and_then(|rare| rare.pending.as_ref());
+                // A poll rotates the queue.
+                let entries = pending.map(|hooks| hooks.0.iter().map(|hook| hook.entry));
+                entries.and_then(|entries| entries.min_by_key(|entry| entry.rank()))
+            }
+            Waiting::NewPolicyFuture(_) | Waiting::PolicyFuture => None,
+        };
+        let name = entry.map(|entry| match (entry.explicit_name(), entry.key()) {
+            (None, Some(key)) => key.to_owned(),
+            _ => entry.name().into_owned(),
+        });
+        (slot, name)
+    }
+}
+
 /// Control flow of the loop.
 ///
 /// | Value | Effect |

@@ -1,5 +1,6 @@
-//! Custom pipelines: `fallback` slots whose hooks pass a call on, or end the dispatch. An internal
-//! extension point, for the hook sets of tools and for slots with the rules of an event.
+//! Slots whose hooks pass a call on, or end the dispatch: `waterfall` slots, and custom pipelines on
+//! `fallback` slots. These are an internal extension point, for the hook sets of tools and for slots with
+//! the rules of an event.
 
 use std::any::type_name;
 use std::future::Future;
@@ -13,7 +14,8 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
-use crate::typed::rule::Fallback;
+use crate::typed::mode::Async;
+use crate::typed::rule::{Fallback, Rule};
 use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
 /// Interprets the outputs of a slot's hooks (`#[hook(fallback, custom = Type)]`). The hooks run in
@@ -103,25 +105,134 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for StepsOf<P> {
     }
 }
 
-impl<S: Relay + ?Sized> Kind<S> for Custom {
-    type Rule = Fallback;
+/// The kind of a slot whose hooks move a value from one to the next, and its rule.
+#[derive(Debug)]
+pub enum Waterfall {}
 
-    fn pipeline() -> Option<(&'static str, &'static str)> {
-        Some(("custom", S::steps().name()))
+/// The output of a hook of a `waterfall` slot that moves a `T` from hook to hook.
+///
+/// Implemented for `T` itself, which is passed on, for `Result<T, E>`, which ends the dispatch with an
+/// `Err`, and for `ControlFlow<B, T>`, which ends it with a `Break`. Implement it for an output of your
+/// own:
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use hooks_core::{Forward, hooks};
+///
+/// struct Request(String);
+///
+/// enum Verdict {
+///     PassOn(Request),
+///     Redirect(String),
+/// }
+///
+/// impl Forward<Request> for Verdict {
+///     fn forward(self) -> ControlFlow<Self, Request> {
+///         match self {
+///             Verdict::PassOn(request) => ControlFlow::Continue(request),
+///             Verdict::Redirect(_) => ControlFlow::Break(self),
+///         }
+///     }
+/// }
+///
+/// #[hooks]
+/// trait Server {
+///     #[hook(waterfall, sync)]
+///     fn on_request(request: Request) -> Verdict {
+///         Verdict::PassOn(request)
+///     }
+/// }
+///
+/// let server = ServerSet::new()
+///     .with_on_request(|_: Request| Verdict::Redirect("/login".to_owned()))
+///     .with_on_request(|_: Request| unreachable!("the hook before ended the dispatch"));
+/// let verdict = server.on_request(Request("/".to_owned()));
+/// assert!(matches!(verdict, Verdict::Redirect(to) if to == "/login"));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an output of this `waterfall` slot; return `{T}`, `Result<{T}, E>` or `ControlFlow<B, {T}>`, or implement `Forward<{T}>` for it",
+    label = "does not pass a `{T}` on"
+)]
+pub trait Forward<T>: Sized {
+    /// Returns `Continue` with the value for the next hook, or for the default. `Break` ends the
+    /// dispatch with this output.
+    fn forward(self) -> ControlFlow<Self, T>;
+
+    #[doc(hidden)]
+    fn __hooks_steps() -> impl Steps<T, Self> {
+        StepsOf::<Waterfall>(PhantomData)
     }
+}
 
+impl<T> Forward<T> for T {
     #[inline]
-    fn dispatch<'a, K, G>(
-        hooks: &'a Slot<dyn DynHook<S> + '_>,
-        args: S::Args<'a>,
-        _: G,
-    ) -> impl Future<Output = K::Output> + MaybeSend
-    where
-        K: Accumulator<S::Out> + MaybeSend + 'a,
-        G: StopCondition<S::Out> + 'a,
-    {
-        hooks.dispatch(Relayed::<S, _, K, _>::new(args, S::later, S::steps()))
+    fn forward(self) -> ControlFlow<Self, T> {
+        ControlFlow::Continue(self)
     }
+}
+
+impl<T, E> Forward<T> for Result<T, E> {
+    #[inline]
+    fn forward(self) -> ControlFlow<Self, T> {
+        match self {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
+    }
+}
+
+impl<T, B> Forward<T> for ControlFlow<B, T> {
+    #[inline]
+    fn forward(self) -> ControlFlow<Self, T> {
+        match self {
+            ControlFlow::Continue(value) => ControlFlow::Continue(value),
+            ControlFlow::Break(value) => ControlFlow::Break(ControlFlow::Break(value)),
+        }
+    }
+}
+
+impl<T, Out: Forward<T>> Pipeline<T, Out> for Waterfall {
+    #[inline]
+    fn next(output: Out) -> ControlFlow<Out, T> {
+        output.forward()
+    }
+}
+
+impl Rule for Waterfall {
+    const NAME: &'static str = "waterfall";
+}
+
+/// Implements the kinds of slots whose call is moved from hook to hook.
+macro_rules! kinds {
+    ($($kind:ident: $rule:ident, $pipeline:expr;)+) => {$(
+        impl<S: Relay + ?Sized> Kind<S> for $kind {
+            type Rule = $rule;
+            type Mode = Async;
+
+            fn pipeline() -> Option<(&'static str, &'static str)> {
+                $pipeline
+            }
+
+            #[inline]
+            fn dispatch<'a, K, G>(
+                hooks: &'a Slot<dyn DynHook<S> + '_>,
+                args: S::Args<'a>,
+                _: G,
+            ) -> impl Future<Output = K::Output> + MaybeSend
+            where
+                K: Accumulator<S::Out> + MaybeSend + 'a,
+                G: StopCondition<S::Out> + 'a,
+            {
+                hooks.dispatch(Relayed::<S, _, K, _>::new(args, S::later, S::steps()))
+            }
+        }
+    )+};
+}
+
+kinds! {
+    Custom: Fallback, Some(("custom", S::steps().name()));
+    Waterfall: Waterfall, None;
 }
 
 /// Definition of a slot whose first argument is a call, which is moved from hook to hook, without

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
+use crate::typed::mode::{Mode, ModeOf, Sync};
 use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef, Start, Started, owned};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
@@ -104,6 +105,82 @@ impl<'a, S: SlotDef + ?Sized, F, const READY: bool> Owned<'a, S> for Function<S,
     fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
         owned(start, READY)
     }
+}
+
+/// A function `F` that is not `async`, as a hook of the slot `S`.
+#[derive(Debug)]
+pub struct PlainFunction<S: ?Sized, F> {
+    function: F,
+    slot: PhantomData<fn(&S)>,
+}
+
+impl<S: ?Sized, F> PlainFunction<S, F> {
+    /// Wraps a function.
+    pub fn new(function: F) -> Self {
+        PlainFunction {
+            function,
+            slot: PhantomData,
+        }
+    }
+}
+
+impl<'a, S, F> WithLast<'a, S> for &&PlainFunction<S, F>
+where
+    S: SlotDef + ?Sized,
+    F: CallLast<S::Args<'a>, S::Last, Output = S::Out>,
+{
+    #[inline]
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        match start {
+            Some((args, last)) => {
+                Started::Future(HookFuture::Ready(self.function.call_last(args, last)))
+            }
+            None => Started::IsReady(true),
+        }
+    }
+}
+
+impl<'a, S, F> Plain<'a, S> for &PlainFunction<S, F>
+where
+    S: SlotDef + ?Sized,
+    F: CallPlain<S::Args<'a>, Output = S::Out>,
+{
+    #[inline]
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        match start {
+            Some((args, _)) => Started::Future(HookFuture::Ready(self.function.call_plain(args))),
+            None => Started::IsReady(true),
+        }
+    }
+}
+
+impl<'a, S: SlotDef + ?Sized, F> Owned<'a, S> for PlainFunction<S, F> {
+    #[inline]
+    fn __hooks_start(&self, start: Start<'a, S>) -> Started<'a, 'a, S> {
+        owned(start, true)
+    }
+}
+
+/// The mode of a slot whose hooks may be functions that are not `async`.
+#[diagnostic::on_unimplemented(
+    message = "this hook is not async; write `async fn`, or add `sync` to the `#[hook(…)]` of its slot",
+    label = "not async"
+)]
+pub trait TakesPlain {
+    /// Does nothing; its bound is the check.
+    fn __hooks_check(_: PhantomData<Self>) {}
+}
+
+#[diagnostic::do_not_recommend]
+impl TakesPlain for Sync {}
+
+/// The return type of the `call` of a plain function with the output `T`, in a slot `S`.
+pub type PlainOutput<S, T> = <ModeOf<S> as Mode>::Plain<T>;
+
+/// Converts the output of a plain function.
+#[inline]
+pub fn plain<S: SlotDef + ?Sized, T>(output: T) -> PlainOutput<S, T> {
+    ModeOf::<S>::plain(output)
 }
 
 /// The `last` of a slot that passes none: what a hook without that parameter needs.

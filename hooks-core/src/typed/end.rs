@@ -1,7 +1,7 @@
 //! The types of the last part of a dispatch: what stores the outputs, and the result.
 
 use crate::companion::{
-    AggregateIntoRole, AggregateRole, By, FinalizeIntoRole, FinalizeRole, NoCompanion,
+    AggregateIntoRole, AggregateRole, By, FinalizeIntoRole, FinalizeRole, NoCompanion, SyncRole,
 };
 use crate::typed::accumulator::{AllOutputs, LastOutput};
 use crate::typed::slot_def::{SlotDef, SlotEnd};
@@ -29,4 +29,12 @@ impl<S: SlotDef + ?Sized, C> SlotEnd<S> for By<FinalizeRole, C> {
 impl<S: SlotDef + ?Sized, C, O> SlotEnd<S> for By<FinalizeIntoRole<O>, C> {
     type Accumulator = LastOutput<S::Out>;
     type Result = O;
+}
+
+impl<S: SlotDef + ?Sized, C, R> SlotEnd<S> for By<SyncRole<R>, C>
+where
+    By<R, C>: SlotEnd<S>,
+{
+    type Accumulator = <By<R, C> as SlotEnd<S>>::Accumulator;
+    type Result = <By<R, C> as SlotEnd<S>>::Result;
 }

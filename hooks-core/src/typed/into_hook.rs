@@ -5,7 +5,6 @@
 //! the value implements. The forms do not overlap, so `M` never has to be written.
 
 use std::any::type_name;
-use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
+use crate::typed::mode::{Mode, ModeOf, Returns};
 use crate::typed::slot_def::{
     CallHook, CallStateful, DynHook, IntoOwned, Lend, OwnedArgs, SlotDef,
 };
@@ -170,11 +170,18 @@ impl<S, F> Hook<S, ByClosure> for F
 where
     S: SlotDef + ?Sized + 'static,
     F: for<'a> CallPlain<S::Owned<'a>> + HookObject + ?Sized,
-    for<'a> <F as CallPlain<S::Owned<'a>>>::Output: Future<Output = S::Out> + MaybeSend,
+    for<'a> <F as CallPlain<S::Owned<'a>>>::Output: Returns<S::Out, ModeOf<S>>,
 {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        HookFuture::boxed(self.call_plain(args.into_owned(last)))
+        self.call_plain(args.into_owned(last)).into_hook_future()
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        ModeOf::<S>::IS_SYNC
     }
 }
 
@@ -187,7 +194,19 @@ where
     for<'a> S::Owned<'a>: MaybeSend,
 {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        HookFuture::boxed(self.call::<S, _>(OwnedArgs(args.into_owned(last))))
+        let owned = OwnedArgs(args.into_owned(last));
+        if ModeOf::<S>::IS_SYNC {
+            HookFuture::Ready(self.call_now::<S, _>(owned))
+        } else {
+            HookFuture::boxed(self.call::<S, _>(owned))
+        }
+    }
+
+    fn is_ready(&self) -> bool
+    where
+        S: Lend,
+    {
+        ModeOf::<S>::IS_SYNC
     }
 }
 

@@ -10,6 +10,7 @@ use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
 use crate::typed::concurrent::ConcurrentPolicy;
 use crate::typed::exchange::{Given, Lent};
+use crate::typed::mode::{Async, Sync};
 use crate::typed::policy::SlotPolicy;
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, Kind, Lend, SlotDef};
@@ -26,8 +27,13 @@ pub struct Lending<R>(PhantomData<R>);
 #[derive(Debug)]
 pub struct Concurrent<R>(PhantomData<R>);
 
+/// The kind `K`, with hooks that are functions.
+#[derive(Debug)]
+pub struct Synchronous<K>(PhantomData<K>);
+
 impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
     type Rule = R;
+    type Mode = Async;
 
     #[inline]
     fn dispatch<'a, K, G>(
@@ -47,6 +53,7 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
 
 impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
     type Rule = R;
+    type Mode = Async;
 
     #[inline]
     fn dispatch<'a, K, G>(
@@ -70,6 +77,7 @@ impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
 
 impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
     type Rule = R;
+    type Mode = Async;
     const IS_CONCURRENT: bool = true;
 
     #[inline]
@@ -85,5 +93,27 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
         let policy =
             ConcurrentPolicy::<S, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
         hooks.dispatch(policy)
+    }
+}
+
+impl<S: SlotDef + ?Sized, Of: Kind<S>> Kind<S> for Synchronous<Of> {
+    type Rule = Of::Rule;
+    type Mode = Sync;
+
+    fn pipeline() -> Option<(&'static str, &'static str)> {
+        Of::pipeline()
+    }
+
+    #[inline]
+    fn dispatch<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> impl Future<Output = K::Output> + MaybeSend
+    where
+        K: Accumulator<S::Out> + MaybeSend + 'a,
+        G: StopCondition<S::Out> + 'a,
+    {
+        Of::dispatch::<K, G>(hooks, args, stop_condition)
     }
 }

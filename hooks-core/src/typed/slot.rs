@@ -6,8 +6,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 use crate::bounds::MaybeSend;
-use crate::companion::{By, Chain, Chained, Companion, PostProcess, Replacement, Stored};
+use crate::companion::{
+    By, Chain, ChainRole, Chained, Companion, PostProcess, Replacement, Stored, SyncChain, SyncRole,
+};
 use crate::describe::SlotDescription;
+use crate::hook_future::now;
 use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
@@ -77,6 +80,12 @@ where
         self.chain = Companion::Override(Arc::new(Replacement::new(chain, type_name::<C>())));
     }
 
+    /// Replaces the chain of a synchronous slot.
+    pub fn __hooks_set_sync_chain<C: SyncChain<S::Out> + 'h>(&mut self, chain: C) {
+        let chain = By::<SyncRole<ChainRole>, C>::new(chain);
+        self.chain = Companion::Override(Arc::new(Replacement::new(chain, type_name::<C>())));
+    }
+
     /// Replaces the aggregate or the finalizer.
     pub fn __hooks_set_end<R: 'h, C: 'h>(&mut self, end: By<R, C>)
     where
@@ -94,6 +103,12 @@ where
         let stop_condition = S::condition(&self.chain);
         let outputs = S::Kind::dispatch::<E::Accumulator, _>(&self.slot, args, stop_condition);
         S::finish(&self.end, outputs)
+    }
+
+    /// Dispatches in a synchronous slot.
+    #[inline]
+    pub fn __hooks_dispatch_now<'a>(&'a self, args: S::Args<'a>) -> E::Result {
+        now(self.__hooks_dispatch(args))
     }
 
     /// Returns the registrations, in execution order.

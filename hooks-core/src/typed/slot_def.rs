@@ -16,6 +16,7 @@ use crate::hook_future::HookFuture;
 use crate::reentrancy::HookReentrancyError;
 use crate::slot::Slot;
 use crate::typed::accumulator::{Accumulator, Handover};
+use crate::typed::mode::Mode;
 use crate::typed::rule::Rule;
 
 /// Output of a slot for which a function under `#[impl_hook]` may omit the return type.
@@ -97,6 +98,8 @@ pub type Returned<'a, S> = (<S as SlotDef>::Out, <S as SlotDef>::Args<'a>);
 pub trait Kind<S: SlotDef + ?Sized>: 'static {
     /// When the default runs, and the effect of a registration.
     type Rule: Rule;
+    /// How the hooks return their output.
+    type Mode: Mode;
     /// `true` if the hooks run concurrently.
     const IS_CONCURRENT: bool = false;
 

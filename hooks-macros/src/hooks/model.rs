@@ -50,6 +50,8 @@ pub(crate) struct Slot {
     pub(crate) concurrent: bool,
     /// `true` if the slot has around hooks.
     pub(crate) around: bool,
+    /// `true` if the hooks are functions that are not `async`.
+    pub(crate) sync: bool,
     pub(crate) body: Group,
     /// `true` if the default's body cannot suspend.
     pub(crate) ready: bool,
@@ -61,6 +63,8 @@ pub(crate) enum Kind {
     Always(Companions),
     Fallback(Companions),
     Singleton,
+    /// The first argument is moved from hook to hook.
+    Waterfall,
     /// `fallback`, with the pipeline that interprets outputs.
     Custom(Path),
 }
@@ -88,19 +92,12 @@ impl Slot {
     fn companions(&self) -> Option<&Companions> {
         match &self.kind {
             Kind::Always(companions) | Kind::Fallback(companions) => Some(companions),
-            Kind::Singleton | Kind::Custom(_) => None,
+            Kind::Singleton | Kind::Waterfall | Kind::Custom(_) => None,
         }
     }
 
     pub(crate) fn chain(&self) -> Option<&Type> {
         self.companions()?.chain.as_ref()
-    }
-
-    pub(crate) fn pipeline(&self) -> Option<&Path> {
-        match &self.kind {
-            Kind::Custom(pipeline) => Some(pipeline),
-            Kind::Always(_) | Kind::Fallback(_) | Kind::Singleton => None,
-        }
     }
 
     pub(crate) fn end(&self) -> Option<&End> {
@@ -114,6 +111,11 @@ impl Slot {
         let end = end.flat_map(|end| [Some(&end.companion), end.output.as_ref()]);
         let options = [self.chain()].into_iter().chain(end).flatten();
         params.chain([&self.output]).chain(options)
+    }
+
+    /// Returns `true` if the arguments, or the first of them, are moved, and not cloned, for a hook.
+    pub(crate) fn passes_once(&self) -> bool {
+        self.companions().is_none()
     }
 
     /// Returns `true` if hooks receive the previous output.
@@ -178,20 +180,32 @@ impl Slot {
 }
 
 impl End {
-    /// Returns the name of the trait that the companion implements.
-    pub(crate) fn trait_name(&self) -> Ident {
-        let role = match self.role {
-            Role::Aggregate => "Aggregate",
-            Role::Finalize => "Finalize",
-        };
+    /// Returns the name of the trait that the companion implements in a slot, which may be synchronous.
+    pub(crate) fn trait_name(&self, sync: bool) -> Ident {
+        if sync {
+            return format_ident!("Sync{}", self.role.name());
+        }
+        format_ident!("{}", self.role_name())
+    }
+
+    /// Returns the name of the role, without `Role`.
+    pub(crate) fn role_name(&self) -> String {
+        let role = self.role.name();
         match self.output {
-            Some(_) => format_ident!("{role}Into"),
-            None => format_ident!("{role}"),
+            Some(_) => format!("{role}Into"),
+            None => role.to_owned(),
         }
     }
 }
 
 impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Aggregate => "Aggregate",
+            Role::Finalize => "Finalize",
+        }
+    }
+
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Role::Aggregate => "_aggregate",

@@ -44,6 +44,7 @@ pub(super) fn recover(definition: &Trait) -> Option<Trait> {
 
 fn method(method: &Method) -> Option<Method> {
     let sig = &method.sig;
+    let guess = Guess::of(method);
     let body = match &method.body {
         Some(body) if sig.receiver().is_some() && mentions_self(body.stream()) => return None,
         Some(body) if validate::self_type(body.stream()).is_none() => body.clone(),
@@ -67,7 +68,7 @@ fn method(method: &Method) -> Option<Method> {
         vis: Visibility::Inherited,
         sig: Signature {
             constness: None,
-            asyncness: Some(Token![async](sig.fn_token.span)),
+            asyncness: (!guess.sync).then(|| Token![async](sig.fn_token.span)),
             safety: Safety::Default,
             abi: None,
             generics,
@@ -93,21 +94,21 @@ fn hook(method: &Method) -> Attribute {
         KindWord::Always => quote!(always),
         KindWord::Fallback => quote!(fallback),
         KindWord::Singleton => quote!(singleton),
+        KindWord::Waterfall => quote!(waterfall),
     };
     let private = krate::private();
     let chain = guess.is_looked_at.then(|| quote!(#private::NoCompanion));
     let chain = chain.into_iter();
     let around = guess.around.into_iter();
-    syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)* #(, #around)*)])
+    let sync = guess.sync.then(|| quote!(, sync));
+    syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)* #(, #around)* #sync)])
 }
 
 /// Returns `true` if the hooks of a slot, which may be invalid, probably receive the previous
 /// output.
 pub(super) fn takes_last(method: &Method) -> bool {
     let guess = Guess::of(method);
-    !is_unit(&params::output(&method.sig))
-        && !guess.is_looked_at
-        && !matches!(guess.kind, KindWord::Singleton)
+    !is_unit(&params::output(&method.sig)) && !guess.is_looked_at && guess.kind.passes_last()
 }
 
 /// Guess of a slot's kind and options, from its first attribute.
@@ -118,6 +119,7 @@ struct Guess {
     is_looked_at: bool,
     /// The option `around`, which adds methods to the set.
     around: Option<Ident>,
+    sync: bool,
 }
 
 impl Guess {
@@ -136,9 +138,11 @@ impl Guess {
             || hook.unread.iter().chain(&hook.unknown).any(looks);
         Guess {
             kind,
-            is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),
+            is_looked_at: has_companion && kind.passes_last(),
             name: hook.name.map(|name| name.value),
-            around: hook.around,
+            // A `sync` slot has none.
+            around: hook.around.filter(|_| hook.sync.is_none()),
+            sync: hook.sync.is_some(),
         }
     }
 }
@@ -153,6 +157,7 @@ fn guess_kind(word: &str) -> KindWord {
     {
         Some(b's') => KindWord::Singleton,
         Some(b'f') => KindWord::Fallback,
+        Some(b'w') => KindWord::Waterfall,
         _ => KindWord::Always,
     }
 }

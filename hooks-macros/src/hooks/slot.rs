@@ -9,7 +9,7 @@ mod traits;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, Lifetime, Token, Type};
+use syn::{Attribute, Ident, Lifetime, Token};
 
 use super::model::{Set, Slot};
 use crate::attrs;
@@ -53,8 +53,8 @@ pub(crate) struct SlotExpansion<'a> {
     hook_params: SharedTokens,
     /// `prompt, count, last`
     hook_args: SharedTokens,
-    /// `impl Future<Output = Out> + MaybeSend`: the return type of a hook.
-    hook_future: SharedTokens,
+    /// `impl Future<Output = Out> + MaybeSend`, or `Out` in a synchronous slot: the return type of a hook.
+    hook_output: SharedTokens,
 }
 
 impl<'a> SlotExpansion<'a> {
@@ -94,7 +94,7 @@ impl<'a> SlotExpansion<'a> {
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)).into(),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*).into(),
             hook_args: quote!(#(#idents,)* #(#last,)*).into(),
-            hook_future: hook_future(output, root, output_ends).into(),
+            hook_output: hook_output(slot, root, output_ends).into(),
             idents,
             last_type,
             args_lifetime,
@@ -170,7 +170,7 @@ impl<'a> SlotExpansion<'a> {
             place,
             idents,
             last_type,
-            hook_future,
+            hook_output,
             ..
         } = self;
         let types = slot.params.iter().map(|param| &param.ty);
@@ -181,23 +181,28 @@ impl<'a> SlotExpansion<'a> {
         let last = slot.passes_last().then(|| Ident::new("last", hidden));
         let last: Vec<_> = last.into_iter().collect();
         let name = &slot.name;
-        let mut default = quote!(#private::default::<dyn #name>((#(#idents,)*)));
+        let mut default = match slot.sync {
+            true => quote!(<dyn #name as #private::SlotDef>::now((#(#idents,)*))),
+            false => quote!(#private::default::<dyn #name>((#(#idents,)*))),
+        };
         // The future borrows all arguments for one lifetime, which the signature cannot name if
         // they have several. The future of an `async` block does not have this lifetime in its
         // type.
-        if slot
-            .params
-            .iter()
-            .map(|param| params::lifetimes(&param.ty))
-            .sum::<usize>()
-            > 1
+        let is_async = !slot.sync;
+        if is_async
+            && slot
+                .params
+                .iter()
+                .map(|param| params::lifetimes(&param.ty))
+                .sum::<usize>()
+                > 1
         {
             default = quote!(async move { #default.await });
         }
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
-            fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
+            fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_output {
                 #default
             }
         }
@@ -210,7 +215,7 @@ impl<'a> SlotExpansion<'a> {
             private,
             place,
             idents,
-            hook_future,
+            hook_output,
             args_type,
             ..
         } = self;
@@ -221,7 +226,7 @@ impl<'a> SlotExpansion<'a> {
                 body = quote_spanned!(*place=> { #private::boxed(#body) });
             }
             return quote_spanned! {*place=>
-                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_future #body
+                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_output #body
             };
         }
         // In a function that is not async, the compiler refuses an `.await`.
@@ -341,8 +346,12 @@ fn last(slot: &Slot) -> Vec<Ident> {
     last.into_iter().collect()
 }
 
-/// Returns `impl Future<Output = Out> + MaybeSend`, at the span of the output.
-fn hook_future(output: &Type, root: &SharedTokens, ends: (Span, Span)) -> TokenStream {
+/// Returns `impl Future<Output = Out> + MaybeSend`, at the span of the output, or `Out`.
+fn hook_output(slot: &Slot, root: &SharedTokens, ends: (Span, Span)) -> TokenStream {
+    let output = &slot.output;
+    if slot.sync {
+        return output.to_token_stream();
+    }
     let keyword = Token![impl](ends.0);
     let future = spans::respan_between(ends, quote!(::core::future::Future));
     let send = spans::respan_between(ends, quote!(#root::MaybeSend));

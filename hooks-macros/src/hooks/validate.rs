@@ -110,23 +110,22 @@ fn other_item(item: &TraitItem, errors: &mut Errors) {
 }
 
 fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot> {
-    let (kind, flags) = kind(method, errors).unzip();
+    let (kind, flags) = kind(method, errors);
     for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
         errors.error(
             attr,
             "`#[nested_hooks(…)]` is only valid on a trait; move it to the trait of the set",
         );
     }
-    let flags = flags.unwrap_or_default();
     let sig = &method.sig;
     if sig.asyncness.is_none() && attrs::named(&method.attrs, &["hook"]).next().is_none() {
         // Already reported as a non-slot method.
         return None;
     }
-    signature(method, errors);
+    signature(method, flags.sync.as_ref(), errors);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
-    if let Some(Kind::Custom(_)) = &kind {
-        call(method, &inputs, errors);
+    if let Some(kind @ (Kind::Custom(_) | Kind::Waterfall)) = &kind {
+        call(method, kind, &inputs, errors);
     }
     let refused = [&definition.generics, &method.sig.generics];
     let params: Vec<_> = inputs
@@ -169,7 +168,8 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
     };
     Some(Slot {
         attrs: attrs::with_allowed(others(&method.attrs)),
-        ready: body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
+        ready: flags.sync.is_some()
+            || body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
         method: method.sig.ident.clone(),
         fn_token: method.sig.fn_token,
         name: trait_name(&method.sig.ident, flags.name, errors)?,
@@ -180,6 +180,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         kind: kind?,
         concurrent: flags.concurrent,
         around: flags.around,
+        sync: flags.sync.is_some(),
         body: body.clone(),
         recursive: false,
     })
@@ -216,8 +217,8 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
         errors.error(
             name,
             match method.sig.asyncness {
-                Some(_) => format!("`{name}` is not a slot; mark it with `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`"),
-                None => format!("`{name}` is not a slot; move it out of the trait, or make it an `async fn` with `#[hook(always)]`"),
+                Some(_) => format!("`{name}` is not a slot; mark it with `#[hook(always)]`, `#[hook(fallback)]`, `#[hook(singleton)]` or `#[hook(waterfall)]`"),
+                None => format!("`{name}` is not a slot; move it out of the trait, or mark it with `#[hook(always, sync)]`, or make it an `async fn` with `#[hook(always)]`"),
             },
         );
     }
@@ -236,14 +237,31 @@ pub(super) struct Flags {
     name: Option<Ident>,
     concurrent: bool,
     around: bool,
+    sync: Option<Ident>,
 }
 
-pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Flags)> {
-    let attr = hook_attr(method, errors)?;
+pub(super) fn kind(method: &Method, errors: &mut Errors) -> (Option<Kind>, Flags) {
+    let Some(attr) = hook_attr(method, errors) else {
+        return Default::default();
+    };
     let attr = HookAttr::read(attr, errors);
     concurrent(&attr, method, errors);
+    sync(&attr, errors);
+    let flags = Flags {
+        name: attr.name.as_ref().map(|name| name.value.clone()),
+        concurrent: attr.concurrent.is_some(),
+        around: attr.around.is_some(),
+        sync: attr.sync.clone(),
+    };
+    (of_word(attr, errors), flags)
+}
+
+/// Returns the kind with its companions.
+fn of_word(attr: HookAttr, errors: &mut Errors) -> Option<Kind> {
     let (word, kind) = attr.kind.as_ref()?;
-    if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
+    if let (KindWord::Always | KindWord::Singleton | KindWord::Waterfall, Some(custom)) =
+        (word, &attr.custom)
+    {
         errors.error(
             &custom.key,
             format!(
@@ -251,12 +269,7 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Flags)
             ),
         );
     }
-    let flags = Flags {
-        name: attr.name.as_ref().map(|name| name.value.clone()),
-        concurrent: attr.concurrent.is_some(),
-        around: attr.around.is_some(),
-    };
-    let kind = match word {
+    Some(match word {
         KindWord::Always => Kind::Always(companions(attr, errors)),
         KindWord::Fallback if attr.custom.is_some() => {
             for key in companion_keys(&attr) {
@@ -277,13 +290,40 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Flags)
             }
             Kind::Singleton
         }
-    };
-    Some((kind, flags))
+        KindWord::Waterfall => {
+            for key in companion_keys(&attr) {
+                errors.error(
+                    key,
+                    format!("a `{kind}` slot passes each output on and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
+                );
+            }
+            Kind::Waterfall
+        }
+    })
+}
+
+/// Checks that the hooks of a synchronous slot run one after the other.
+fn sync(attr: &HookAttr, errors: &mut Errors) {
+    if attr.sync.is_none() {
+        return;
+    }
+    if let Some(concurrent) = &attr.concurrent {
+        errors.error(
+            concurrent,
+            "the hooks of a `sync` slot run one after the other; remove `concurrent` or `sync`",
+        );
+    }
+    if let Some(around) = &attr.around {
+        errors.error(
+            around,
+            "the around hooks of a slot await the call; remove `around` or `sync`",
+        );
+    }
 }
 
 /// Checks that the hooks of a concurrent slot do not depend on each other.
 fn concurrent(attr: &HookAttr, method: &Method, errors: &mut Errors) {
-    let Some(concurrent) = &attr.concurrent else {
+    let (Some(concurrent), None) = (&attr.concurrent, &attr.sync) else {
         return;
     };
     let has_aggregate = attr.aggregate.is_some() || attr.unread.iter().any(is_end);
@@ -291,6 +331,8 @@ fn concurrent(attr: &HookAttr, method: &Method, errors: &mut Errors) {
         "a `singleton` slot runs one hook; remove `concurrent`"
     } else if attr.custom.is_some() {
         "a `custom` pipeline passes its call from hook to hook; remove `concurrent`"
+    } else if let Some((KindWord::Waterfall, _)) = attr.kind {
+        "a `waterfall` slot moves its value from hook to hook; remove `concurrent`"
     } else if attr.finalize.is_some() && !has_aggregate {
         "a `concurrent` slot takes an aggregate and no `finalize`; finalize the result in the aggregate"
     } else if attr.chain.is_some() && !has_aggregate {
@@ -312,16 +354,27 @@ fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
     companions.chain(output).map(|option| &option.key)
 }
 
-/// Checks that a pipeline has a call, and that it is owned: it is passed from hook to hook.
-fn call(method: &Method, inputs: &[syn::PatType], errors: &mut Errors) {
+/// Checks that a slot has a value that is moved from hook to hook, and that it is owned.
+fn call(method: &Method, kind: &Kind, inputs: &[syn::PatType], errors: &mut Errors) {
+    let is_waterfall = matches!(kind, Kind::Waterfall);
     match inputs.first() {
-        None => errors.error(
-            &method.sig.ident,
-            format!("slot `{}` has no parameter for the call of its `custom` pipeline; add it as the first parameter", method.sig.ident),
-        ),
+        None => {
+            let of = match is_waterfall {
+                true => "the value that it moves from hook to hook",
+                false => "the call of its `custom` pipeline",
+            };
+            let name = &method.sig.ident;
+            errors.error(
+                name,
+                format!("slot `{name}` has no parameter for {of}; add it as the first parameter"),
+            );
+        }
         Some(call) if Passing::of(&call.ty) != Passing::Owned => errors.error(
             &call.ty,
-            "a `custom` pipeline moves its call from hook to hook; take the first parameter by value",
+            match is_waterfall {
+                true => "a `waterfall` slot moves its first argument from hook to hook; take it by value, or make the slot `always` with a `&mut` parameter",
+                false => "a `custom` pipeline moves its call from hook to hook; take the first parameter by value",
+            },
         ),
         Some(_) => {}
     }
@@ -381,7 +434,7 @@ fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
     }
 }
 
-fn signature(method: &Method, errors: &mut Errors) {
+fn signature(method: &Method, sync: Option<&Ident>, errors: &mut Errors) {
     let (sig, vis) = (&method.sig, method.vis.to_token_stream());
     attrs::unconditional(&method.attrs, "slot", errors);
     if let Some(found) = method
@@ -405,10 +458,19 @@ fn signature(method: &Method, errors: &mut Errors) {
                 sig.ident
             ),
         );
-    } else if sig.asyncness.is_none() {
+    } else if sig.asyncness.is_none() && sync.is_none() {
         errors.error(
             sig.fn_token,
-            format!("slot `{}` is not async; write `async fn`", sig.ident),
+            format!(
+                "slot `{}` is not async; write `async fn`, or add `sync` to its `#[hook(…)]`",
+                sig.ident
+            ),
+        );
+    }
+    if let (Some(token), Some(_)) = (sig.asyncness, sync) {
+        errors.error(
+            token,
+            "a `sync` slot is a function that is not async; remove `async`, or remove `sync`",
         );
     }
     if let Some(token) = sig.constness {
@@ -490,11 +552,11 @@ fn mutable(params: &[Param], kind: &Kind, concurrent: bool, errors: &mut Errors)
             );
         }
     }
-    let is_pipeline = matches!(kind, Kind::Custom(_));
+    let is_pipeline = matches!(kind, Kind::Custom(_) | Kind::Waterfall);
     let message = if concurrent {
         "hooks that run at the same time cannot share a mutable reference; remove `concurrent`, or take a value, which each hook gets a clone of"
     } else if is_pipeline {
-        "a `custom` pipeline passes its call from hook to hook; change the call, or take `&T`"
+        "a slot that moves its first argument from hook to hook lends no other; change the first argument, or take `&T`"
     } else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Generates the definition of a slot, and the impls by which the framework calls its hooks.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
 
 use super::super::model::Kind;
@@ -24,7 +24,7 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output, a) = (&slot.name, &slot.output, &self.args_lifetime);
         let slot_text = self.text();
-        let passes_once = matches!(slot.kind, Kind::Singleton | Kind::Custom(_));
+        let passes_once = slot.passes_once();
         let copies = !passes_once && slot.params.iter().all(Param::is_reference);
         let passing = Ident::new(if copies { "Copied" } else { "Cloned" }, *place);
         let lends = slot.lends();
@@ -98,19 +98,25 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// `Sequential<Always>`, `Lending<Always>`, `Concurrent<Always>` or `Custom`
+    /// `Sequential<Always>`, `Lending<Always>`, `Concurrent<Always>`, `Waterfall` or `Custom`, or
+    /// `Synchronous` of one of these
     fn kind(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
-        let rule = match &slot.kind {
-            Kind::Always(_) => quote!(#private::Always),
-            Kind::Fallback(_) => quote!(#private::Fallback),
-            Kind::Singleton => quote!(#private::Singleton),
-            Kind::Custom(_) => return quote!(#private::Custom),
+        let order = match (slot.concurrent, slot.lends()) {
+            (true, _) => quote!(Concurrent),
+            (false, true) => quote!(Lending),
+            (false, false) => quote!(Sequential),
         };
-        match (slot.concurrent, slot.lends()) {
-            (true, _) => quote!(#private::Concurrent<#rule>),
-            (false, true) => quote!(#private::Lending<#rule>),
-            (false, false) => quote!(#private::Sequential<#rule>),
+        let kind = match &slot.kind {
+            Kind::Always(_) => quote!(#private::#order<#private::Always>),
+            Kind::Fallback(_) => quote!(#private::#order<#private::Fallback>),
+            Kind::Singleton => quote!(#private::#order<#private::Singleton>),
+            Kind::Waterfall => quote!(#private::Waterfall),
+            Kind::Custom(_) => quote!(#private::Custom),
+        };
+        match slot.sync {
+            true => quote!(#private::Synchronous<#kind>),
+            false => kind,
         }
     }
 
@@ -119,7 +125,7 @@ impl SlotExpansion<'_> {
         let SlotExpansion { slot, private, .. } = self;
         let chain = slot
             .chain()
-            .map(|chain| (quote!(#private::ChainRole), chain));
+            .map(|chain| (self.role(quote!(#private::ChainRole)), chain));
         let end = slot.end().map(|end| (self.end_role(end), &end.companion));
         [chain, end].map(|companion| match companion {
             Some((role, companion)) => quote!(#private::By<#role, #companion>),
@@ -150,7 +156,7 @@ impl SlotExpansion<'_> {
         let condition = slot.chain().map(|companion| {
             let condition = spans::call_by_way_of(
                 companion,
-                &quote!(#private::Chain),
+                &self.chain_trait(),
                 &quote!(<#output>),
                 "__hooks_condition",
                 &quote!(#chain),
@@ -166,7 +172,7 @@ impl SlotExpansion<'_> {
         });
         let finish = match slot.end() {
             Some(of) => {
-                let name = of.trait_name();
+                let name = of.trait_name(slot.sync);
                 spans::call_by_way_of(
                     &of.companion,
                     &quote!(#private::#name),
@@ -226,8 +232,26 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// Returns the implementation of `Relay` for a custom pipeline: it splits off the call, and
-    /// clones only the other arguments.
+    /// Returns the path of the trait of chains.
+    fn chain_trait(&self) -> TokenStream {
+        let private = &self.private;
+        match self.slot.sync {
+            true => quote!(#private::SyncChain),
+            false => quote!(#private::Chain),
+        }
+    }
+
+    /// Returns a role, in the mode of the slot.
+    pub(super) fn role(&self, role: TokenStream) -> TokenStream {
+        let private = &self.private;
+        match self.slot.sync {
+            true => quote!(#private::SyncRole<#role>),
+            false => role,
+        }
+    }
+
+    /// Returns the implementation of `Relay` for a slot that moves its call from hook to hook: it splits
+    /// off the call, and clones only the other arguments.
     pub(super) fn relay(&self) -> Option<TokenStream> {
         let SlotExpansion {
             slot,
@@ -243,11 +267,24 @@ impl SlotExpansion<'_> {
         let a = &self.args_lifetime;
         let types = context.iter().map(|param| param.type_for(a));
         let clones = context.iter().map(|param| self.clone_arg(param));
-        let (pipeline, output) = (slot.pipeline()?, &slot.output);
+        let output = &slot.output;
+        let (interpreter, interprets, of) = match &slot.kind {
+            Kind::Custom(pipeline) => (
+                pipeline.to_token_stream(),
+                quote!(#private::Pipeline),
+                quote!(<#call_type, #output>),
+            ),
+            Kind::Waterfall => (
+                output.to_token_stream(),
+                quote!(#private::Forward),
+                quote!(<#call_type>),
+            ),
+            Kind::Always(_) | Kind::Fallback(_) | Kind::Singleton => return None,
+        };
         let steps = spans::call_by_way_of(
-            pipeline,
-            &quote!(#private::Pipeline),
-            &quote!(<#call_type, #output>),
+            &interpreter,
+            &interprets,
+            &of,
             "__hooks_steps",
             &TokenStream::new(),
         );
@@ -312,15 +349,36 @@ impl SlotExpansion<'_> {
             ["hook", "args", "value", "is_ready"].map(|name| Ident::new(name, hidden));
         let owned = slot.params.iter().map(|param| param.owned(private));
         let readiness = slot.lends().then(|| {
-            quote_spanned! {*place=>
-                fn is_ready(#hook: &__H) -> #private::bool {
+            let is_ready = match slot.sync {
+                true => quote!(true),
+                false => quote! {
                     ::core::matches!(
                         #name::__hooks_start(#hook, #private::None),
                         #private::Started::IsReady(true),
                     )
+                },
+            };
+            quote_spanned! {*place=>
+                fn is_ready(#hook: &__H) -> #private::bool {
+                    #is_ready
                 }
             }
         });
+        let started = |call: TokenStream| match slot.sync {
+            true => quote_spanned!(*place=> #private::HookFuture::Ready(#call)),
+            false => quote_spanned!(*place=> #private::pin(#call)),
+        };
+        let called = started(quote!(#name::call(#hook, #(#owned,)* #last)));
+        let call_mut = quote!(#stateful::call_mut(#hook, #hook_args));
+        let call_mut = match slot.sync {
+            true => quote_spanned!(*place=> ::core::future::ready(#call_mut)),
+            false => call_mut,
+        };
+        let of_method = quote!(#owner::#method(#value, #(#idents,)* #last));
+        let of_method = match slot.sync {
+            true => quote_spanned!(*place=> #private::HookFuture::Ready(#of_method)),
+            false => quote_spanned!(*place=> #private::HookFuture::__new(#is_ready, #of_method)),
+        };
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
         // `call`, which includes the traits of all slots in the module. The signatures contain the
         // types of the slot, not the associated types of `SlotDef`, which the compiler would
@@ -335,7 +393,7 @@ impl SlotExpansion<'_> {
                 ) -> #private::HookFuture<#b, #output> {
                     match #name::__hooks_start(#hook, #private::Some((#args, last))) {
                         #private::Started::Owned((#(#idents,)*), last) => {
-                            #private::pin(#name::call(#hook, #(#owned,)* #last))
+                            #called
                         }
                         started => started.future(),
                     }
@@ -346,7 +404,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             impl<#b, #a, __H: #stateful> #private::CallStateful<&#b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name {
                 fn call_mut(#hook: &#b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
-                    #stateful::call_mut(#hook, #hook_args)
+                    #call_mut
                 }
                 const ON_REENTRY: #private::OnReentry<Self> = <__H as #stateful>::on_reentrancy;
             }
@@ -359,7 +417,7 @@ impl SlotExpansion<'_> {
                     last: #last_type,
                     #is_ready: #private::bool,
                 ) -> #private::HookFuture<#b, #output> {
-                    #private::HookFuture::__new(#is_ready, #owner::#method(#value, #(#idents,)* #last))
+                    #of_method
                 }
             }
         }

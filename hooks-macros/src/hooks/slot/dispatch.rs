@@ -1,9 +1,10 @@
 //! Generates the dispatch of a slot: one call into the framework.
 
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 
 use super::SlotExpansion;
+use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(super) fn dispatch(&self) -> TokenStream {
@@ -20,15 +21,23 @@ impl SlotExpansion<'_> {
         let lifetime = &self.args_lifetime;
         let types = slot.params.iter().map(|param| param.type_for(lifetime));
         let root = &self.root;
+        let (dispatch, returned) = match slot.sync {
+            true => (quote!(__hooks_dispatch_now), quote!(#result)),
+            false => (
+                quote!(__hooks_dispatch),
+                quote!(impl ::core::future::Future<Output = #result> + #root::MaybeSend),
+            ),
+        };
+        let (dispatch, returned) = (
+            spans::respan(dispatch, *place),
+            spans::respan(returned, *place),
+        );
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
             #[inline]
-            #vis fn #field<#lifetime>(
-                &#lifetime self,
-                #(#idents: #types,)*
-            ) -> impl ::core::future::Future<Output = #result> + #root::MaybeSend {
-                self.#field.__hooks_dispatch((#(#idents,)*))
+            #vis fn #field<#lifetime>(&#lifetime self, #(#idents: #types,)*) -> #returned {
+                self.#field.#dispatch((#(#idents,)*))
             }
         }
     }

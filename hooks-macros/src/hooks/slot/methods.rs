@@ -98,12 +98,18 @@ impl SlotExpansion<'_> {
         let chain = slot.chain().map(|_| {
             (
                 "_chain",
-                quote!(Chain<#output>),
-                quote!(self.#field.__hooks_set_chain(companion);),
+                match slot.sync {
+                    true => quote!(SyncChain<#output>),
+                    false => quote!(Chain<#output>),
+                },
+                match slot.sync {
+                    true => quote!(self.#field.__hooks_set_sync_chain(companion);),
+                    false => quote!(self.#field.__hooks_set_chain(companion);),
+                },
             )
         });
         let end = slot.end().map(|end| {
-            let (name, role) = (end.trait_name(), self.end_role(end));
+            let (name, role) = (end.trait_name(slot.sync), self.end_role(end));
             let args = self.end_args(end);
             (
                 end.role.suffix(),
@@ -143,8 +149,8 @@ impl SlotExpansion<'_> {
 
     /// `AggregateIntoRole<Answer>`
     pub(super) fn end_role(&self, end: &End) -> TokenStream {
-        let (private, role) = (&self.private, format_ident!("{}Role", end.trait_name()));
+        let (private, role) = (&self.private, format_ident!("{}Role", end.role_name()));
         let result = end.output.iter();
-        quote!(#private::#role #(<#result>)*)
+        self.role(quote!(#private::#role #(<#result>)*))
     }
 }

@@ -17,7 +17,7 @@ impl SlotExpansion<'_> {
             place,
             vis,
             hook_params,
-            hook_future,
+            hook_output,
             args_type,
             last_type,
             args_lifetime: a,
@@ -44,7 +44,7 @@ impl SlotExpansion<'_> {
             #[doc = #doc]
             #[allow(missing_docs, clippy::all, clippy::pedantic)]
             #vis #keyword #name: #bound {
-                fn call(#receiver, #hook_params) -> #hook_future
+                fn call(#receiver, #hook_params) -> #hook_output
                 where
                     Self: ::core::marker::Sized;
 
@@ -72,7 +72,7 @@ impl SlotExpansion<'_> {
             place,
             vis,
             hook_params,
-            hook_future,
+            hook_output,
             ..
         } = self;
         let (output, set) = (&slot.output, &self.set.set);
@@ -92,7 +92,7 @@ impl SlotExpansion<'_> {
             #[doc = #doc]
             #[allow(missing_docs, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
-                fn call_mut(#receiver, #hook_params) -> #hook_future;
+                fn call_mut(#receiver, #hook_params) -> #hook_output;
 
                 /// Handles a call from inside the hook's own call; panics by default.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {

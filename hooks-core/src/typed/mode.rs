@@ -1,0 +1,79 @@
+//! How the hooks of a slot return their output: as a future, or at once.
+
+use std::future::Future;
+
+use crate::bounds::MaybeSend;
+use crate::hook_future::HookFuture;
+use crate::typed::slot_def::{Kind, SlotDef};
+
+/// How the hooks of a slot return their output.
+pub trait Mode {
+    /// `true` if the hooks are functions that return their output.
+    const IS_SYNC: bool;
+    /// The return type of a function that is not `async`, as the `call` of a hook with the output `T`.
+    type Plain<T>;
+
+    /// Converts the output of a function that is not `async`.
+    fn plain<T>(output: T) -> Self::Plain<T>;
+}
+
+/// The mode of a slot `S`.
+pub type ModeOf<S> = <<S as SlotDef>::Kind as Kind<S>>::Mode;
+
+/// Hooks return futures.
+#[derive(Debug)]
+pub enum Async {}
+
+/// Hooks return their output.
+#[derive(Debug)]
+pub enum Sync {}
+
+impl Mode for Async {
+    const IS_SYNC: bool = false;
+    type Plain<T> = std::future::Ready<T>;
+
+    fn plain<T>(output: T) -> std::future::Ready<T> {
+        std::future::ready(output)
+    }
+}
+
+impl Mode for Sync {
+    const IS_SYNC: bool = true;
+    type Plain<T> = T;
+
+    #[inline]
+    fn plain<T>(output: T) -> T {
+        output
+    }
+}
+
+/// The value that a closure returns, as the output of a hook of a slot with the output `T` and the mode
+/// `M`.
+pub trait Returns<T, M> {
+    /// Converts the value.
+    fn into_hook_future<'a>(self) -> HookFuture<'a, T>
+    where
+        Self: 'a;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, F: Future<Output = T> + MaybeSend> Returns<T, Async> for F {
+    #[inline]
+    fn into_hook_future<'a>(self) -> HookFuture<'a, T>
+    where
+        Self: 'a,
+    {
+        HookFuture::boxed(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Returns<T, Sync> for T {
+    #[inline]
+    fn into_hook_future<'a>(self) -> HookFuture<'a, T>
+    where
+        Self: 'a,
+    {
+        HookFuture::Ready(self)
+    }
+}
