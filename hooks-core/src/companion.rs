@@ -8,7 +8,7 @@
 //! | `stored` | stores a companion and its replacement |
 //! | `chain` | [`Chain`], which may stop a dispatch after an output |
 //! | `post_process` | [`Aggregate`] and [`Finalize`], which turn the outputs into the result |
-//! | `synchronous` | [`SyncChain`], [`SyncAggregate`] and [`SyncFinalize`], the companions of synchronous slots |
+//! | `synchronous` | [`SyncChain`], [`SyncAggregate`], [`SyncFinalize`]: the companions of synchronous slots |
 //! | `builtin` | [`ShortCircuit`] and [`FirstSuccess`] |
 
 mod builtin;
@@ -20,7 +20,9 @@ mod synchronous;
 pub use builtin::{FirstSuccess, ShortCircuit};
 pub use chain::Chain;
 pub use post_process::{Aggregate, AggregateInto, Finalize, FinalizeInto};
-pub use synchronous::{SyncAggregate, SyncChain, SyncFinalize};
+pub use synchronous::{
+    SyncAggregate, SyncAggregateInto, SyncChain, SyncFinalize, SyncFinalizeInto,
+};
 
 #[doc(hidden)]
 pub use chain::{Chained, DynChain, StopCondition};

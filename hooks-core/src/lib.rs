@@ -117,7 +117,7 @@ pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 #[doc(inline)]
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
-    SyncAggregate, SyncChain, SyncFinalize,
+    SyncAggregate, SyncAggregateInto, SyncChain, SyncFinalize, SyncFinalizeInto,
 };
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,

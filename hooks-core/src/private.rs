@@ -6,7 +6,7 @@ pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
     Aggregate, AggregateInto, AggregateIntoRole, AggregateRole, By, Chain, ChainRole, Chained,
     Finalize, FinalizeInto, FinalizeIntoRole, FinalizeRole, NoCompanion, StopCondition,
-    SyncAggregate, SyncChain, SyncFinalize, SyncRole,
+    SyncAggregate, SyncAggregateInto, SyncChain, SyncFinalize, SyncFinalizeInto, SyncRole,
 };
 pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Barrier};
 
 use futures::executor::block_on;
 use hooks_core::{
-    Entry, FirstSuccess, HookReentrancyError, ShortCircuit, Stateful, SyncAggregate, SyncChain,
-    SyncFinalize, hooks, impl_hook, impl_hooks,
+    Entry, FirstSuccess, HookReentrancyError, ShortCircuit, Stateful, SyncAggregate,
+    SyncAggregateInto, SyncChain, SyncFinalize, SyncFinalizeInto, hooks, impl_hook, impl_hooks,
 };
 
 use crate::kit::Log;
@@ -46,7 +46,7 @@ impl SyncAggregate<String> for Join {
 #[derive(Default)]
 pub(crate) struct Count(usize);
 
-impl SyncAggregate<bool, usize> for Count {
+impl SyncAggregateInto<bool, usize> for Count {
     fn call(&self, outputs: Vec<bool>) -> usize {
         self.0 + outputs.into_iter().filter(|output| *output).count()
     }
@@ -64,7 +64,7 @@ impl SyncFinalize<String> for Quote {
 #[derive(Default)]
 pub(crate) struct Length(usize);
 
-impl SyncFinalize<String, usize> for Length {
+impl SyncFinalizeInto<String, usize> for Length {
     fn call(&self, result: String) -> usize {
         self.0 + result.len()
     }

@@ -57,6 +57,8 @@ const ERRORS: &[(&str, usize)] = &[
     ("hooks_around_without_option", 2),
     // For the argument, for the returned future, and for its `.await`.
     ("emit_struct", 3),
+    // The method that the trait does not have, and its use.
+    ("impl_hooks_helper_method", 2),
     // The number of parameters, and the missing one.
     ("impl_hook_last_missing", 2),
     ("impl_hook_last_missing_of_cfg_slot", 2),

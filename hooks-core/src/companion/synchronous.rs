@@ -60,16 +60,56 @@ pub trait SyncChain<T>: HookObject {
     }
 }
 
-/// The aggregate of a synchronous slot (`#[hook(…, sync, aggregate = Type)]`): reduces the outputs of
-/// a dispatch to one value. `O` is the type of the option `output`.
+/// The [`Aggregate`](super::Aggregate) of a synchronous slot
+/// (`#[hook(…, sync, aggregate = Type)]`): reduces the outputs of a dispatch to one value of the same
+/// type.
 ///
 /// ```
-/// use hooks_core::{SyncAggregate, hooks};
+/// #[derive(Default)]
+/// struct Join;
+///
+/// impl hooks_core::SyncAggregate<String> for Join {
+///     fn call(&self, outputs: Vec<String>) -> String {
+///         outputs.join(", ")
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an aggregate for this synchronous slot; implement `SyncAggregate<{T}>` for it",
+    label = "does not implement `SyncAggregate<{T}>`"
+)]
+pub trait SyncAggregate<T>: HookObject {
+    /// Reduces the outputs, which are in execution order.
+    fn call(&self, outputs: Vec<T>) -> T;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_finish<'s>(
+        end: &'s Companion<
+            By<SyncRole<AggregateRole>, Self>,
+            dyn DynPostProcess<Outputs<T>, T> + '_,
+        >,
+        dispatch: impl Future<Output = Outputs<T>> + MaybeSend + 's,
+    ) -> impl Future<Output = T> + MaybeSend
+    where
+        Self: Sized,
+        T: MaybeSend,
+    {
+        post_process(end, dispatch)
+    }
+}
+
+/// The [`AggregateInto`](super::AggregateInto) of a synchronous slot
+/// (`#[hook(…, sync, aggregate = Type, output = O)]`): reduces the outputs of a dispatch to one value of
+/// another type.
+///
+/// ```
+/// use hooks_core::{SyncAggregateInto, hooks};
 ///
 /// #[derive(Default)]
 /// struct Count;
 ///
-/// impl SyncAggregate<bool, usize> for Count {
+/// impl SyncAggregateInto<bool, usize> for Count {
 ///     fn call(&self, outputs: Vec<bool>) -> usize {
 ///         outputs.into_iter().filter(|vote| *vote).count()
 ///     }
@@ -86,29 +126,32 @@ pub trait SyncChain<T>: HookObject {
 /// assert_eq!(VotesSet::new().in_favour("tea at four"), 1);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an aggregate for this synchronous slot; implement `SyncAggregate<{I}, {O}>` for it",
-    label = "does not implement `SyncAggregate<{I}, {O}>`"
+    message = "`{Self}` is not an aggregate for this synchronous slot; implement `SyncAggregateInto<{I}, {O}>` for it",
+    label = "does not implement `SyncAggregateInto<{I}, {O}>`"
 )]
-pub trait SyncAggregate<I, O = I>: HookObject {
+pub trait SyncAggregateInto<I, O>: HookObject {
     /// Reduces the outputs, which are in execution order.
     fn call(&self, outputs: Vec<I>) -> O;
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_finish<'s, R>(
-        end: &'s Companion<By<SyncRole<R>, Self>, dyn DynPostProcess<Outputs<I>, O> + '_>,
+    fn __hooks_finish<'s>(
+        end: &'s Companion<
+            By<SyncRole<AggregateIntoRole<O>>, Self>,
+            dyn DynPostProcess<Outputs<I>, O> + '_,
+        >,
         dispatch: impl Future<Output = Outputs<I>> + MaybeSend + 's,
     ) -> impl Future<Output = O> + MaybeSend
     where
         Self: Sized,
-        By<SyncRole<R>, Self>: PostProcess<Outputs<I>, O>,
+        O: MaybeSend,
     {
         post_process(end, dispatch)
     }
 }
 
-/// The finalizer of a synchronous slot (`#[hook(…, sync, finalize = Type)]`): transforms the result of
-/// a dispatch. `O` is the type of the option `output`.
+/// The [`Finalize`](super::Finalize) of a synchronous slot (`#[hook(…, sync, finalize = Type)]`):
+/// transforms the result of a dispatch.
 ///
 /// ```
 /// use hooks_core::{SyncFinalize, hooks};
@@ -133,22 +176,58 @@ pub trait SyncAggregate<I, O = I>: HookObject {
 /// assert_eq!(TitlesSet::new().title("two\nlines"), "two lines");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a finalizer for this synchronous slot; implement `SyncFinalize<{I}, {O}>` for it",
-    label = "does not implement `SyncFinalize<{I}, {O}>`"
+    message = "`{Self}` is not a finalizer for this synchronous slot; implement `SyncFinalize<{T}>` for it",
+    label = "does not implement `SyncFinalize<{T}>`"
 )]
-pub trait SyncFinalize<I, O = I>: HookObject {
+pub trait SyncFinalize<T>: HookObject {
+    /// Returns the result of the dispatch.
+    fn call(&self, result: T) -> T;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<SyncRole<FinalizeRole>, Self>, dyn DynPostProcess<T, T> + '_>,
+        dispatch: impl Future<Output = T> + MaybeSend + 's,
+    ) -> impl Future<Output = T> + MaybeSend
+    where
+        Self: Sized,
+        T: MaybeSend,
+    {
+        post_process(end, dispatch)
+    }
+}
+
+/// The [`FinalizeInto`](super::FinalizeInto) of a synchronous slot
+/// (`#[hook(…, sync, finalize = Type, output = O)]`): transforms the result of a dispatch into a value
+/// of another type.
+///
+/// ```
+/// #[derive(Default)]
+/// struct OrNothing;
+///
+/// impl hooks_core::SyncFinalizeInto<Option<String>, String> for OrNothing {
+///     fn call(&self, output: Option<String>) -> String {
+///         output.unwrap_or_default()
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a finalizer for this synchronous slot; implement `SyncFinalizeInto<{I}, {O}>` for it",
+    label = "does not implement `SyncFinalizeInto<{I}, {O}>`"
+)]
+pub trait SyncFinalizeInto<I, O>: HookObject {
     /// Returns the result of the dispatch.
     fn call(&self, result: I) -> O;
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_finish<'s, R>(
-        end: &'s Companion<By<SyncRole<R>, Self>, dyn DynPostProcess<I, O> + '_>,
+    fn __hooks_finish<'s>(
+        end: &'s Companion<By<SyncRole<FinalizeIntoRole<O>>, Self>, dyn DynPostProcess<I, O> + '_>,
         dispatch: impl Future<Output = I> + MaybeSend + 's,
     ) -> impl Future<Output = O> + MaybeSend
     where
         Self: Sized,
-        By<SyncRole<R>, Self>: PostProcess<I, O>,
+        O: MaybeSend,
     {
         post_process(end, dispatch)
     }
@@ -186,6 +265,7 @@ fn unreachable<F>() -> F {
 }
 
 /// A chain that replaces the chain of a synchronous slot.
+#[diagnostic::do_not_recommend]
 impl<T, C: SyncChain<T>> Chain<T> for By<SyncRole<ChainRole>, C> {
     const __HOOKS_AT_ONCE: bool = true;
 
@@ -210,7 +290,7 @@ impl<T: MaybeSend, C: SyncAggregate<T>> PostProcess<Outputs<T>, T>
     }
 }
 
-impl<I, O: MaybeSend, C: SyncAggregate<I, O>> PostProcess<Outputs<I>, O>
+impl<I, O: MaybeSend, C: SyncAggregateInto<I, O>> PostProcess<Outputs<I>, O>
     for By<SyncRole<AggregateIntoRole<O>>, C>
 {
     fn post_process(&self, outputs: Outputs<I>) -> impl Future<Output = O> + MaybeSend {
@@ -224,7 +304,7 @@ impl<T: MaybeSend, C: SyncFinalize<T>> PostProcess<T, T> for By<SyncRole<Finaliz
     }
 }
 
-impl<I, O: MaybeSend, C: SyncFinalize<I, O>> PostProcess<I, O>
+impl<I, O: MaybeSend, C: SyncFinalizeInto<I, O>> PostProcess<I, O>
     for By<SyncRole<FinalizeIntoRole<O>>, C>
 {
     fn post_process(&self, result: I) -> impl Future<Output = O> + MaybeSend {

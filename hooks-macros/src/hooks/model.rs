@@ -182,10 +182,11 @@ impl Slot {
 impl End {
     /// Returns the name of the trait that the companion implements in a slot, which may be synchronous.
     pub(crate) fn trait_name(&self, sync: bool) -> Ident {
-        if sync {
-            return format_ident!("Sync{}", self.role.name());
+        let name = self.role_name();
+        match sync {
+            true => format_ident!("Sync{name}"),
+            false => format_ident!("{name}"),
         }
-        format_ident!("{}", self.role_name())
     }
 
     /// Returns the name of the role, without `Role`.

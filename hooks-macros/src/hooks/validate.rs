@@ -218,7 +218,7 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
             name,
             match method.sig.asyncness {
                 Some(_) => format!("`{name}` is not a slot; mark it with `#[hook(always)]`, `#[hook(fallback)]`, `#[hook(singleton)]` or `#[hook(waterfall)]`"),
-                None => format!("`{name}` is not a slot; move it out of the trait, or mark it with `#[hook(always, sync)]`, or make it an `async fn` with `#[hook(always)]`"),
+                None => format!("`{name}` is not a slot; move it out of the trait, mark it with `#[hook(always, sync)]`, or make it an `async fn` with `#[hook(always)]`"),
             },
         );
     }

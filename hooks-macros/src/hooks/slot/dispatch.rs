@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::Ident;
 
 use super::SlotExpansion;
-use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(super) fn dispatch(&self) -> TokenStream {
@@ -21,17 +21,17 @@ impl SlotExpansion<'_> {
         let lifetime = &self.args_lifetime;
         let types = slot.params.iter().map(|param| param.type_for(lifetime));
         let root = &self.root;
-        let (dispatch, returned) = match slot.sync {
-            true => (quote!(__hooks_dispatch_now), quote!(#result)),
-            false => (
-                quote!(__hooks_dispatch),
-                quote!(impl ::core::future::Future<Output = #result> + #root::MaybeSend),
-            ),
+        let dispatch = match slot.sync {
+            true => "__hooks_dispatch_now",
+            false => "__hooks_dispatch",
         };
-        let (dispatch, returned) = (
-            spans::respan(dispatch, *place),
-            spans::respan(returned, *place),
-        );
+        let dispatch = Ident::new(dispatch, *place);
+        let returned = match slot.sync {
+            true => quote!(#result),
+            false => quote_spanned! {*place=>
+                impl ::core::future::Future<Output = #result> + #root::MaybeSend
+            },
+        };
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
