@@ -192,6 +192,16 @@ impl<H> Entry<H> {
         }
     }
 
+    /// Sets the type name that is displayed if the entry has no name.
+    pub(crate) fn with_hook_type(mut self, hook_type: &'static str) -> Self {
+        if self.meta.hook_type != hook_type {
+            let options = self.options();
+            options.hook_type = hook_type;
+            options.type_name = OnceLock::new();
+        }
+        self
+    }
+
     /// Replaces the type name of a pointer to a hook by that of the hook.
     pub(crate) fn with_pointee_name(mut self, hook_type: &'static str) -> Self {
         if self.meta.hook_type == std::any::type_name::<H>() {

@@ -178,11 +178,13 @@ impl<H: ?Sized> Slot<H> {
 
     /// Enables or disables the entry of this key, and returns `true` if it exists. A disabled entry
     /// keeps its place and is not part of a dispatch.
+    #[must_use]
     pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
         self.enable(Lookup::Key(key), is_enabled)
     }
 
     /// Enables or disables this entry, and returns `true` if it exists.
+    #[must_use]
     pub fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
         self.enable(Lookup::Id(id), is_enabled)
     }
@@ -306,11 +308,13 @@ impl<H: ?Sized> Slot<H> {
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
+    #[must_use]
     pub fn remove(&mut self, key: &str) -> bool {
         self.take(Lookup::Key(key))
     }
 
     /// Removes this entry, and returns `true` if it existed.
+    #[must_use]
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
         self.take(Lookup::Id(id))
     }

@@ -110,7 +110,7 @@ fn a_clone_is_independent() {
     slot.insert(entry("a"));
     slot.insert(entry("b").before("a"));
     let mut clone = slot.clone();
-    clone.set_enabled("b", false);
+    assert!(clone.set_enabled("b", false));
     clone.insert(entry("c").before("b"));
     assert_eq!(names(&slot), ["b", "a"]);
     assert!(slot.get("b").expect("registered").1.is_enabled());
@@ -588,7 +588,7 @@ fn descriptions_show_the_order_and_its_reasons() {
                 .before("a")
                 .when(|_: &&str, _: &usize| true),
         );
-    hooks.change_mut().set_enabled("b", false);
+    assert!(hooks.change_mut().set_enabled("b", false));
     let text = hooks.describe().to_string();
     let lines: Vec<_> = text.lines().take(5).collect();
     assert_eq!(

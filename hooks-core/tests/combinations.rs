@@ -364,9 +364,9 @@ fn hooks_of_a_concurrent_slot_are_ordered_switched_and_dropped_together() {
         .with_gather(Entry::new(output("a", 1)).key("a").before("b"))
         .with_gather(Entry::new(output("c", 3)).key("c").priority(-9).after("b"));
     assert_eq!(block_on(set.gather(0)), [0, 1, 2, 3]);
-    set.gather_mut().set_enabled("b", false);
+    assert!(set.gather_mut().set_enabled("b", false));
     assert_eq!(block_on(set.gather(0)), [0, 1, 3]);
-    set.gather_mut().set_enabled("b", true);
+    assert!(set.gather_mut().set_enabled("b", true));
     assert_eq!(block_on(set.gather(0)), [0, 1, 2, 3]);
     lines.take();
 
@@ -649,7 +649,7 @@ fn conditions_are_not_evaluated_for_disabled_hooks_and_before_all_hooks() {
     assert_eq!(lines.take(), ["condition ab", "hook"]);
     assert_eq!(block_on(set.trail("a")), ["first"]);
     assert_eq!(lines.take(), ["condition a", "hook"]);
-    set.trail_mut().set_enabled("x", false);
+    assert!(set.trail_mut().set_enabled("x", false));
     assert_eq!(block_on(set.trail("ab")), ["first"]);
     assert_eq!(lines.take(), ["hook"]);
     // The condition belongs to the entry, so it is replaced with the entry.
@@ -703,7 +703,7 @@ fn a_stateful_hook_has_conditions_switches_and_a_place() {
     assert_eq!(block_on(set.trail("count")), ["1", "a"]);
     assert_eq!(block_on(set.trail("no")), ["a"]);
     assert_eq!(block_on(set.trail("count")), ["2", "a"]);
-    set.trail_mut().set_enabled("count", false);
+    assert!(set.trail_mut().set_enabled("count", false));
     assert_eq!(block_on(set.trail("count")), ["a"]);
 }
 
@@ -728,7 +728,7 @@ fn a_copy_for_one_call_changes_hooks_around_hooks_and_nested_sets() {
 
     let call = set.for_call(|set| {
         set.register_trail(Entry::new(Borrowing(&note)).before("a"));
-        set.trail_around_mut().set_enabled("outer", false);
+        assert!(set.trail_around_mut().set_enabled("outer", false));
         set.inner.register_visit(named("nested"));
     });
     assert_eq!(block_on(call.trail("a")), ["borrowed", "a"]);
@@ -822,10 +822,10 @@ fn extend_reports_a_cycle_and_leaves_the_slot_unchanged() {
         _ = set.extend(circle.for_call(|set| {
             // The constraint of `c` stays, as `c` is no part of the other set.
             set.register_trail(Entry::new(named("b3")).key("b").after("a"));
-            set.trail_mut().remove("a");
+            assert!(set.trail_mut().remove("a"));
             set.register_trail(Entry::new(named("d")).key("d").after("b"));
             set.register_trail(Entry::new(named("a3")).key("a").after("d"));
-            set.trail_mut().remove("b");
+            assert!(set.trail_mut().remove("b"));
         }))
     });
     assert!(message.contains('a'), "{message}");

@@ -284,7 +284,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         let slot = registrations(method);
         quote! {
             #(#cfgs)*
-            set.#slot().__hooks_register(group);
+            set.#slot().__hooks_register(group)?;
         }
     });
     let checks = checks(methods, private);
@@ -327,14 +327,15 @@ fn expand(group: &Group<'_>) -> TokenStream {
             fn __hooks_register<__P>(
                 group: &#private::Arc<#private::HookGroupPtr<__P, #set<'__h>>>,
                 set: &mut #set<'__h>,
-            )
+            ) -> #private::Result<(), #private::RegistrationError>
             where
-                __P: #private::Deref<Target = Self> + #private::HookObject + '__h,
+                __P: #private::Provider<Target = Self> + '__h,
             {
                 #unknown
                 let set = #own_set;
                 #checks
                 #(#registrations)*
+                #private::Ok(())
             }
         }
     }

@@ -130,11 +130,13 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     }
 
     /// Removes the hook with this key, and returns `true` if it existed.
+    #[must_use]
     pub fn remove(&self, key: &str) -> bool {
         self.hooks.remove(key)
     }
 
     /// Enables or disables the hook with this key, and returns `true` if it exists.
+    #[must_use]
     pub fn set_enabled(&self, key: &str, is_enabled: bool) -> bool {
         self.hooks.set_enabled(key, is_enabled)
     }

@@ -27,6 +27,7 @@ mod impl_hooks;
 mod lifetimes;
 mod mutable;
 mod nesting;
+mod plugins;
 mod recursion;
 mod run_now;
 mod singleton;

@@ -29,7 +29,8 @@ use crate::hook_future::HookFuture;
 ///     finding: Option<String>,
 /// }
 ///
-/// impl Policy<dyn Rule> for FirstFinding<'_> {
+/// // With a lifetime of its own: a future of `impl Policy<dyn Rule>` is not `Send` in generic code.
+/// impl<'h> Policy<dyn Rule + 'h> for FirstFinding<'_> {
 ///     type HookOutput = Option<String>;
 ///     type Output = Option<String>;
 ///     type Future = Never<()>;
@@ -41,7 +42,7 @@ use crate::hook_future::HookFuture;
 ///     fn invoke<'a>(
 ///         &mut self,
 ///         _: &'a EntryMeta,
-///         rule: &'a dyn Rule,
+///         rule: &'a (dyn Rule + 'h),
 ///         _is_final: bool,
 ///     ) -> HookFuture<'a, Option<String>>
 ///     where

@@ -74,6 +74,16 @@ where
         }
     }
 
+    /// Removes the hooks of this key. Returns `false` if there is none.
+    pub fn __hooks_remove(&mut self, key: &str) -> bool {
+        self.inner.__hooks_remove(key) | self.hooks.remove(key)
+    }
+
+    /// Enables or disables the hooks of this key. Returns `false` if there is none.
+    pub fn __hooks_set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        self.inner.__hooks_set_enabled(key, is_enabled) | self.hooks.set_enabled(key, is_enabled)
+    }
+
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
     pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
         self.inner.__hooks_check(&other.inner)?;
@@ -205,16 +215,19 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.
+    #[must_use]
     pub fn remove(&mut self, key: &str) -> bool {
         self.slot.remove(key)
     }
 
     /// Removes the hook with this id. Returns `false` if there is none.
+    #[must_use]
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
         self.slot.remove_entry(id)
     }
 
     /// Enables or disables the hook of this key. Returns `false` if there is none.
+    #[must_use]
     pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
         self.slot.set_enabled(key, is_enabled)
     }

@@ -5,14 +5,18 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::bounds::HookObject;
+use crate::entry::{Entry, EntryMeta, When};
 use crate::hook_future::HookFuture;
+use crate::refusal::RegistrationError;
 use crate::typed::slot_def::{CallMethod, DynHook, Lend};
 
 /// A value with several hooks of a set; `#[impl_hooks]` implements it. Also implemented for
-/// references and `Arc`s of such a value.
+/// references and `Arc`s of such a value, and for an [`Entry`] of one of these, whose options each hook
+/// gets.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no hooks for `{Set}`; add `#[impl_hooks(…)]`, with the name of the set, to the `impl` block of the hook trait",
-    label = "no hooks for this set"
+    label = "no hooks for this set",
+    note = "the condition of an entry with several hooks has no parameters: `Entry::new(value).when(|| …)`"
 )]
 pub trait HookGroup<'h, Set>: Sized {
     /// The methods of the `impl` block whose bodies cannot suspend.
@@ -21,45 +25,178 @@ pub trait HookGroup<'h, Set>: Sized {
 
     /// Registers the methods of the `impl` block, for a value behind `provider`.
     #[doc(hidden)]
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
+    fn __hooks_register<P>(
+        provider: &Arc<HookGroupPtr<P, Set>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError>
     where
-        P: Deref<Target = Self> + HookObject + 'h;
+        P: Provider<Target = Self> + 'h;
 
-    /// Wraps the value once and registers its methods.
+    /// Wraps the value once and registers its methods with these options.
     #[doc(hidden)]
-    fn __hooks_register_owned(self, set: &mut Set)
+    fn __hooks_register_owned(
+        self,
+        options: Option<Arc<EntryMeta>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError>
     where
         Self: HookObject + 'h,
     {
-        Self::__hooks_register(&Arc::new(HookGroupPtr::new(Held(self))), set);
+        Self::__hooks_register(&HookGroupPtr::shared(Held(self), options), set)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
+impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
+    fn __hooks_register<P>(
+        provider: &Arc<HookGroupPtr<P, Set>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError>
     where
-        P: Deref<Target = Self> + HookObject + 'h,
+        P: Provider<Target = Self> + 'h,
     {
-        (*provider.pointer).__hooks_register_owned(set);
+        T::__hooks_register(&provider.through(), set)
     }
 
-    fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(HookGroupPtr::new(self)), set);
+    fn __hooks_register_owned(
+        self,
+        options: Option<Arc<EntryMeta>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError> {
+        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
+impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
+    fn __hooks_register<P>(
+        provider: &Arc<HookGroupPtr<P, Set>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError>
     where
-        P: Deref<Target = Self> + HookObject + 'h,
+        P: Provider<Target = Self> + 'h,
     {
-        Arc::clone(&provider.pointer).__hooks_register_owned(set);
+        T::__hooks_register(&provider.through(), set)
     }
 
-    fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(HookGroupPtr::new(self)), set);
+    fn __hooks_register_owned(
+        self,
+        options: Option<Arc<EntryMeta>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError> {
+        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
+    }
+}
+
+/// A value with a condition: its hooks run in dispatches for which the condition returns `true`.
+#[diagnostic::do_not_recommend]
+impl<'h, Set: 'h, T, F> HookGroup<'h, Set> for When<T, F>
+where
+    T: HookGroup<'h, Set> + HookObject + 'h,
+    F: Fn() -> bool + HookObject + 'h,
+{
+    fn __hooks_register<P>(
+        provider: &Arc<HookGroupPtr<P, Set>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError>
+    where
+        P: Provider<Target = Self> + 'h,
+    {
+        T::__hooks_register(&provider.through(), set)
+    }
+
+    fn __hooks_register_owned(
+        self,
+        options: Option<Arc<EntryMeta>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError> {
+        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
+    }
+}
+
+/// If the entry is refused in one of the slots, it is in none of them.
+#[diagnostic::do_not_recommend]
+impl<'h, Set: Clone, T> HookGroup<'h, Set> for Entry<T>
+where
+    T: HookGroup<'h, Set> + HookObject + 'h,
+{
+    fn __hooks_register<P>(
+        provider: &Arc<HookGroupPtr<P, Set>>,
+        _: &mut Set,
+    ) -> Result<(), RegistrationError>
+    where
+        P: Provider<Target = Self> + 'h,
+    {
+        Err(nested(provider.pointer.meta()))
+    }
+
+    fn __hooks_register_owned(
+        self,
+        outer: Option<Arc<EntryMeta>>,
+        set: &mut Set,
+    ) -> Result<(), RegistrationError> {
+        if outer.is_some() {
+            return Err(nested(self.meta()));
+        }
+        let (value, options) = self.into_parts();
+        let mut changed = set.clone();
+        value.__hooks_register_owned(Some(options), &mut changed)?;
+        *set = changed;
+        Ok(())
+    }
+}
+
+/// Returns the error for an entry that is not registered itself: its options would have no effect.
+fn nested(entry: &EntryMeta) -> RegistrationError {
+    RegistrationError::invalid_option(format!(
+        "`{}` is an entry inside of a pointer or of another entry; register the entry itself",
+        entry.name()
+    ))
+}
+
+/// A pointer to a value with several hooks.
+pub trait Provider: Deref + HookObject {
+    /// Returns `true` if the hooks take part in a dispatch.
+    fn admits(&self) -> bool {
+        true
+    }
+}
+
+impl<T: HookObject> Provider for Held<T> {}
+
+impl<T: HookObject> Provider for &T {}
+
+impl<T: HookObject> Provider for Arc<T> {}
+
+impl<T: HookObject, F: Fn() -> bool + HookObject> Provider for When<T, F> {
+    fn admits(&self) -> bool {
+        (self.condition)()
+    }
+}
+
+impl<T, F> Deref for When<T, F> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.hook
+    }
+}
+
+/// A pointer to the value behind the pointer of a provider.
+#[derive(Debug)]
+pub struct Through<P, Set>(Arc<HookGroupPtr<P, Set>>);
+
+impl<P: Deref<Target: Deref>, Set> Deref for Through<P, Set> {
+    type Target = <P::Target as Deref>::Target;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0.pointer
+    }
+}
+
+impl<P: Provider<Target: Provider>, Set> Provider for Through<P, Set> {
+    fn admits(&self) -> bool {
+        self.0.pointer.admits() && (*self.0.pointer).admits()
     }
 }
 
@@ -67,21 +204,38 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
 #[derive(Debug)]
 pub struct HookGroupPtr<P, Set> {
     pointer: P,
+    /// The options of an entry of the value.
+    options: Option<Arc<EntryMeta>>,
     set: PhantomData<fn() -> Set>,
 }
 
 impl<P, Set> HookGroupPtr<P, Set> {
-    fn new(pointer: P) -> Self {
-        HookGroupPtr {
+    fn shared(pointer: P, options: Option<Arc<EntryMeta>>) -> Arc<Self> {
+        Arc::new(HookGroupPtr {
             pointer,
+            options,
             set: PhantomData,
+        })
+    }
+
+    /// Returns a pointer to the value that the value points to.
+    fn through(self: &Arc<Self>) -> Arc<HookGroupPtr<Through<P, Set>, Set>> {
+        HookGroupPtr::shared(Through(Arc::clone(self)), self.options.clone())
+    }
+
+    /// Returns the entry of one hook of the value, whose type has this name.
+    pub(crate) fn entry<H>(&self, hook: H, hook_type: &'static str) -> Entry<H> {
+        match &self.options {
+            Some(options) => Entry::from_parts(hook, Arc::clone(options)),
+            None => Entry::with_type_name(hook, hook_type),
         }
+        .with_hook_type(hook_type)
     }
 }
 
 impl<'h, S, P, Set> DynHook<S> for HookGroupPtr<P, Set>
 where
-    P: Deref + HookObject,
+    P: Provider,
     P::Target: HookGroup<'h, Set>,
     S: CallMethod<P::Target> + ?Sized,
 {
@@ -96,6 +250,10 @@ where
         S: Lend,
     {
         const { contains(P::Target::__HOOKS_READY, S::NAME) }
+    }
+
+    fn admits(&self, _: &S::Args<'_>) -> bool {
+        self.pointer.admits()
     }
 }
 
@@ -130,7 +288,12 @@ impl NoSlot {
     }
 
     /// Does nothing.
-    pub fn __hooks_register<P, Set>(self, _: &Arc<HookGroupPtr<P, Set>>) {}
+    pub fn __hooks_register<P, Set>(
+        self,
+        _: &Arc<HookGroupPtr<P, Set>>,
+    ) -> Result<(), RegistrationError> {
+        Ok(())
+    }
 }
 
 /// Returns `true` if the list contains the method.

@@ -28,7 +28,7 @@ use crate::typed::slot_def::{
 /// - a value that implements the slot's trait,
 /// - an `Arc`, a `Box` or a reference of such a value,
 /// - a closure or function that takes the parameters of the slot's `call` and returns a future of
-///   its output, also in an `Arc`,
+///   its output, or the output itself if the slot is synchronous, also in an `Arc`,
 /// - a [`Stateful`] of a value that implements the slot's `Stateful…` trait,
 /// - an [`Entry`] of any of these, with a key, a name or a priority.
 ///
@@ -37,7 +37,9 @@ use crate::typed::slot_def::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait, or implement its `Stateful…` trait and register `Stateful::new(…)`",
     label = "not a hook of the slot `{S}`",
-    note = "a closure is a hook if it takes `{Params}` (references of any lifetime; if the slot passes `last`, the previous output, it is the final parameter), returns a future of `{Out}`, and is `Send` and `Sync`; replace an `async move` closure that captures values with `move |…| {{ let own = own.clone(); async move {{ … }} }}`"
+    note = "a closure is a hook if it takes `{Params}` (references of any lifetime; `last`, if the slot passes it, is the final parameter) and returns a future of `{Out}`, or `{Out}` itself if the slot is `sync`",
+    note = "hooks are shared between threads: a closure is `Fn`, changes no variable that it captures (`Stateful` does), and captures no `Rc`, no `Cell` and no box that is not `Send` and `Sync`",
+    note = "an `async` closure captures nothing; write `move |…| {{ let own = own.clone(); async move {{ … }} }}` or, if the slot passes references, implement the slot's trait"
 )]
 pub trait IntoHook<
     S: SlotDef + ?Sized,

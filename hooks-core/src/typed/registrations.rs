@@ -2,15 +2,13 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::direct::Method;
-use crate::typed::group::{HookGroup, HookGroupPtr};
+use crate::typed::group::{HookGroup, HookGroupPtr, Provider};
 use crate::typed::into_hook::IntoHook;
 use crate::typed::slot_def::{CallMethod, DynHook, SlotDef};
 
@@ -96,11 +94,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.
+    #[must_use]
     pub fn remove(&mut self, key: &str) -> bool {
         self.slot.remove(key)
     }
 
     /// Removes the hook with this id. Returns `false` if there is none.
+    #[must_use]
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
         self.slot.remove_entry(id)
     }
@@ -130,11 +130,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     /// # });
     /// assert!(!set.greet_mut().get("en").unwrap().is_enabled());
     /// ```
+    #[must_use]
     pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
         self.slot.set_enabled(key, is_enabled)
     }
 
     /// Enables or disables the hook with this id. Returns `false` if there is none.
+    #[must_use]
     pub fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
         self.slot.set_entry_enabled(id, is_enabled)
     }
@@ -176,16 +178,19 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
 
     /// Registers one method of a value.
     #[doc(hidden)]
-    pub fn __hooks_register<P, Set>(mut self, group: &Arc<HookGroupPtr<P, Set>>)
+    pub fn __hooks_register<P, Set>(
+        mut self,
+        group: &Arc<HookGroupPtr<P, Set>>,
+    ) -> Result<(), RegistrationError>
     where
         S: CallMethod<P::Target>,
-        P: Deref + HookObject + 'h,
+        P: Provider + 'h,
         P::Target: HookGroup<'h, Set>,
         Set: 'h,
     {
         let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P, Set>>::clone(group);
-        let inserted = self.try_insert(Entry::with_type_name(hook, type_name::<P::Target>()));
-        inserted.expect("an entry without options is not refused");
+        let inserted = self.try_insert(group.entry(hook, type_name::<P::Target>()));
+        inserted.map(drop).map_err(Refused::into_error)
     }
 
     /// Inserts an entry; in a singleton, it replaces all others.

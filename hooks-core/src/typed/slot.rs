@@ -62,6 +62,16 @@ where
         Registrations::new(&mut self.slot, <S::Kind as Kind<S>>::Rule::IS_SINGLE)
     }
 
+    /// Removes the hook of this key. Returns `false` if there is none.
+    pub fn __hooks_remove(&mut self, key: &str) -> bool {
+        self.slot.remove(key)
+    }
+
+    /// Enables or disables the hook of this key. Returns `false` if there is none.
+    pub fn __hooks_set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        self.slot.set_enabled(key, is_enabled)
+    }
+
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
     pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
         check_all(&self.slot, &other.slot)

@@ -149,7 +149,11 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 }
             )*
 
-            /// Registers all hooks that a value, or a borrowed value, provides.
+            /// Registers all hooks that a value, or a borrowed value, provides, or an entry of the value.
+            ///
+            /// # Panics
+            /// If the entry is refused.
+            #[track_caller]
             #vis fn with_hooks(
                 mut self,
                 hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
@@ -158,13 +162,53 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 self
             }
 
-            /// Registers all hooks that a value, or a borrowed value, provides.
+            /// Registers all hooks that a value, or a borrowed value, provides, or an entry of the value.
+            ///
+            /// # Panics
+            /// If the entry is refused.
+            #[track_caller]
             #vis fn register_hooks(
                 &mut self,
                 hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
             ) -> &mut Self {
-                #private::HookGroup::__hooks_register_owned(hooks, self);
-                self
+                #private::registered(Self::try_register_hooks(self, hooks))
+            }
+
+            /// Like `register_hooks`; if the entry is refused, returns an error, and the set is unchanged.
+            #vis fn try_register_hooks(
+                &mut self,
+                hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
+            ) -> #private::Result<&mut Self, #root::RegistrationError> {
+                #private::HookGroup::__hooks_register_owned(hooks, #private::None, self)?;
+                #private::Result::Ok(self)
+            }
+
+            /// Removes the hooks with this key from all slots and nested sets. Returns `false` if there
+            /// are none.
+            #[allow(unused_mut, unused_variables)]
+            #[inline]
+            #[must_use]
+            #vis fn remove_hooks(&mut self, key: &#private::str) -> #private::bool {
+                let mut found = false;
+                #(#slot_cfgs { found |= self.#fields.__hooks_remove(key); })*
+                #(found |= <#nested_sets>::remove_hooks(&mut self.#nested_fields, key);)*
+                found
+            }
+
+            /// Enables or disables the hooks with this key in all slots and nested sets. Returns `false`
+            /// if there are none.
+            #[allow(unused_mut, unused_variables)]
+            #[inline]
+            #[must_use]
+            #vis fn set_enabled(
+                &mut self,
+                key: &#private::str,
+                is_enabled: #private::bool,
+            ) -> #private::bool {
+                let mut found = false;
+                #(#slot_cfgs { found |= self.#fields.__hooks_set_enabled(key, is_enabled); })*
+                #(found |= <#nested_sets>::set_enabled(&mut self.#nested_fields, key, is_enabled);)*
+                found
             }
 
             // `#[inline]` leaves the code to the crate that calls it, because each slot has a list of

@@ -284,6 +284,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
     /// keeps its place, and does not run. Enabling a hook resets its failures: see
     /// [`RegisterOptions::disable_after`].
+    #[must_use]
     pub fn set_enabled(&self, phase: Phase, id: &str, is_enabled: bool) -> bool {
         match phase {
             Phase::Pre => self.inner.pre.set_enabled(id, is_enabled),
@@ -293,6 +294,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     }
 
     /// Removes the hook with this id, and returns `true` if it existed.
+    #[must_use]
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
         match phase {
             Phase::Pre => self.inner.pre.remove(id),

@@ -72,6 +72,7 @@ impl<T: ?Sized + 'static> TransformRegistry<T> {
     }
 
     /// Removes the hook with this id, and returns `true` if it existed.
+    #[must_use]
     pub fn deregister(&self, id: &str) -> bool {
         self.hooks.remove(id)
     }
@@ -79,6 +80,7 @@ impl<T: ?Sized + 'static> TransformRegistry<T> {
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
     /// keeps its place, and does not run. Enabling a hook resets its failures: see
     /// [`RegisterOptions::disable_after`].
+    #[must_use]
     pub fn set_enabled(&self, id: &str, is_enabled: bool) -> bool {
         self.hooks.set_enabled(id, is_enabled)
     }

@@ -1,0 +1,214 @@
+//! Values with hooks in several slots, registered as one entry: a key, an order, a condition and a
+//! switch for all of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hooks_core::{Entry, FailurePolicy, Next, RegistrationError, hooks, impl_hooks, run_now};
+
+use crate::kit::panics;
+
+type Names = Vec<&'static str>;
+
+mod nested {
+    use super::Names;
+    use hooks_core::hooks;
+
+    #[hooks]
+    pub(crate) trait NestedHooks {
+        #[hook(always)]
+        async fn nested() -> Names {
+            vec!["default"]
+        }
+    }
+}
+use nested::NestedHooksSet;
+
+#[hooks]
+#[nested_hooks(more = NestedHooksSet)]
+trait AppHooks {
+    #[hook(always, around)]
+    async fn first() -> Names {
+        vec!["default"]
+    }
+
+    #[hook(always, sync)]
+    fn second() -> Names {
+        vec!["default"]
+    }
+
+    #[hook(singleton)]
+    async fn third() -> Names {
+        vec!["default"]
+    }
+}
+
+fn and(last: Option<Names>, name: &'static str) -> Names {
+    let mut names = last.unwrap_or_default();
+    names.push(name);
+    names
+}
+
+struct Plugin(&'static str);
+
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Plugin {
+    async fn first(&self, last: Option<Names>) -> Names {
+        and(last, self.0)
+    }
+
+    fn second(&self, last: Option<Names>) -> Names {
+        and(last, self.0)
+    }
+}
+
+/// Has a hook of the singleton, too.
+struct Whole;
+
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Whole {
+    fn second(&self, last: Option<Names>) -> Names {
+        and(last, "whole")
+    }
+
+    async fn third(&self) -> Names {
+        vec!["whole"]
+    }
+}
+
+fn names(set: &AppHooksSet<'_>) -> [String; 2] {
+    [run_now(set.first()).unwrap(), set.second()].map(|names| names[1..].join(" "))
+}
+
+#[test]
+fn t_66_an_entry_gives_its_options_to_each_hook() {
+    let set = AppHooksSet::new()
+        .with_hooks(Plugin("b"))
+        .with_hooks(
+            Entry::new(Plugin("a"))
+                .priority(-1)
+                .key("a")
+                .name("the first"),
+        )
+        .with_hooks(Entry::new(Plugin("c")).before("a"));
+    assert_eq!(names(&set), ["c a b", "c a b"]);
+    let description = set.describe();
+    for slot in &description.slots[..2] {
+        let entries = slot
+            .entries
+            .iter()
+            .map(|entry| (entry.key.as_deref(), &*entry.name));
+        let entries: Vec<_> = entries.collect();
+        let plugin = (None, "Plugin");
+        assert_eq!(
+            entries,
+            [plugin, (Some("a"), "the first"), plugin],
+            "{slot:?}"
+        );
+    }
+    // Each registration has an id of its own.
+    let mut set = set;
+    let mut ids: Vec<_> = set.first_mut().iter().map(|meta| meta.id()).collect();
+    ids.extend(set.second_mut().iter().map(|meta| meta.id()));
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+}
+
+#[test]
+fn t_66_a_key_switches_and_removes_all_hooks() {
+    let around = async |next: Next<'_, dyn First>| {
+        let mut names = next.call(()).await;
+        names.push("around");
+        names
+    };
+    let mut set = AppHooksSet::new()
+        .with_hooks(Entry::new(Plugin("a")).key("plugin"))
+        .with_hooks(Plugin("b"))
+        .with_first_around(Entry::new(around).key("plugin"))
+        .with_more(
+            NestedHooksSet::new()
+                .with_nested(Entry::new(async |last: Option<Names>| and(last, "n")).key("nested")),
+        );
+    assert_eq!(names(&set), ["a b around", "a b"]);
+    assert!(set.set_enabled("plugin", false));
+    assert_eq!(names(&set), ["b", "b"]);
+    assert!(set.set_enabled("plugin", true));
+    assert!(set.remove_hooks("plugin"));
+    assert_eq!(names(&set), ["b", "b"]);
+    assert!(!set.remove_hooks("plugin"));
+    assert!(!set.set_enabled("plugin", true));
+    assert!(set.set_enabled("nested", false));
+    assert_eq!(run_now(set.more.nested()).unwrap(), ["default"]);
+    assert!(set.remove_hooks("nested"));
+    assert!(!set.remove_hooks("nested"));
+}
+
+#[test]
+fn t_66_an_equal_key_replaces_the_hooks_in_their_places() {
+    let set = AppHooksSet::new()
+        .with_hooks(Entry::new(Plugin("old")).key("plugin"))
+        .with_hooks(Plugin("b"))
+        .with_hooks(Entry::new(Plugin("new")).key("plugin"));
+    assert_eq!(names(&set), ["new b", "new b"]);
+}
+
+#[test]
+fn t_66_a_condition_holds_for_all_hooks_in_every_form_of_the_value() {
+    let is_on = Arc::new(AtomicBool::new(true));
+    let when = || {
+        let is_on = Arc::clone(&is_on);
+        move || is_on.load(Ordering::SeqCst)
+    };
+    let borrowed = Plugin("borrowed");
+    let neither = Arc::new(Plugin("neither"));
+    let set = AppHooksSet::new()
+        .with_hooks(Entry::new(Plugin("owned")).when(when()))
+        .with_hooks(
+            Entry::new(Arc::new(Plugin("shared")))
+                .when(when())
+                .key("shared"),
+        )
+        .with_hooks(Entry::new(&borrowed).when(when()))
+        .with_hooks(Entry::new(Arc::new(Arc::new(Plugin("twice")))).when(when()))
+        .with_hooks(Entry::new(Plugin("both")).when(when()).when(|| true))
+        .with_hooks(Entry::new(Plugin("never")).when(when()).when(|| false))
+        .with_hooks(Entry::new(&neither).when(|| false))
+        .with_hooks(Arc::new(Plugin("always")));
+    let all = "owned shared borrowed twice both always";
+    assert_eq!(names(&set), [all, all]);
+    is_on.store(false, Ordering::SeqCst);
+    assert_eq!(names(&set), ["always", "always"]);
+}
+
+#[test]
+fn t_66_an_entry_that_one_slot_refuses_is_in_none() {
+    let mut set = AppHooksSet::new().with_hooks(Entry::new(Plugin("a")).key("a"));
+    // The singleton has one hook, so that nothing can run before it.
+    let refused = set.try_register_hooks(Entry::new(Whole).after("a"));
+    assert!(
+        matches!(refused, Err(RegistrationError::InvalidOption { .. })),
+        "{refused:?}"
+    );
+    let refused = set.try_register_hooks(Entry::new(Plugin("b")).before("unknown"));
+    assert!(
+        matches!(&refused, Err(RegistrationError::UnknownKey { key, .. }) if key == "unknown"),
+        "{refused:?}"
+    );
+    let isolated = Entry::new(Plugin("b")).on_failure(FailurePolicy::Isolate);
+    assert!(set.try_register_hooks(isolated).is_err());
+    let nested = Entry::new(Entry::new(Plugin("b")));
+    assert!(set.try_register_hooks(nested).is_err());
+    let shared = Arc::new(Entry::new(Plugin("b")));
+    assert!(set.try_register_hooks(shared).is_err());
+    assert_eq!(names(&set), ["a", "a"]);
+    assert_eq!(run_now(set.third()).unwrap(), ["default"]);
+    assert_eq!(set.describe().slots[1].entries.len(), 1);
+    let message = panics(async {
+        let _ = AppHooksSet::new().with_hooks(Entry::new(Plugin("b")).before("unknown"));
+    });
+    assert!(message.contains("unknown"), "{message}");
+    // Without the constraint it is registered.
+    set.try_register_hooks(Entry::new(Whole).key("w")).unwrap();
+    assert_eq!(names(&set), ["a", "a whole"]);
+}
