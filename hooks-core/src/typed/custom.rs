@@ -146,7 +146,7 @@ pub enum Waterfall {}
 ///
 /// let server = ServerSet::new()
 ///     .with_on_request(|_: Request| Verdict::Redirect("/login".to_owned()))
-///     .with_on_request(|_: Request| unreachable!("the hook before ended the dispatch"));
+///     .with_on_request(|request: Request| Verdict::PassOn(request));
 /// let verdict = server.on_request(Request("/".to_owned()));
 /// assert!(matches!(verdict, Verdict::Redirect(to) if to == "/login"));
 /// ```
