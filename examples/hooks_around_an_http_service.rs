@@ -1,28 +1,28 @@
 //! How does an HTTP service run hooks?
 //!
-//! The set is state of the router, shared by all requests. A middleware asks the hooks if a request
-//! is admitted, the handler gets prices from them, and hooks observe each response. If a client
-//! disconnects, the service drops the request with its dispatch, and no further hook runs.
+//! The set is state of the router, shared by all requests. In a middleware, a request moves from hook
+//! to hook, and a response is lent to one hook after the other: both have a body, and are neither `Clone`
+//! nor `Sync`. The handler gets prices from hooks. If a client disconnects, the service drops the
+//! request with its dispatch, and no further hook runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::extract::{Path, Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use hooks_core::{ShortCircuit, hooks, impl_hooks};
+use hooks_core::{hooks, impl_hooks};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// Head of a request, visible to hooks before the body is read.
+/// Head of a request, which is gone when its response is there.
 #[derive(Debug)]
 struct Head {
     method: Method,
     path: String,
-    token: Option<String>,
 }
 
 /// Refusal of a request.
@@ -37,10 +37,10 @@ impl IntoResponse for Refused {
 
 #[hooks]
 trait ShopHooks {
-    /// Admits a request; the first refusal decides.
-    #[hook(fallback, chain = ShortCircuit<(), Refused>)]
-    async fn admit(_head: &Head) -> Result<(), Refused> {
-        Ok(())
+    /// Changes a request, or refuses it: the first refusal decides.
+    #[hook(waterfall)]
+    async fn on_request(request: Request) -> Result<Request, Refused> {
+        Ok(request)
     }
 
     /// Returns the price of an item in cents. Each hook may change the previous output.
@@ -53,9 +53,9 @@ trait ShopHooks {
         }
     }
 
-    /// Observes each response.
+    /// Observes and changes each response, also the response to a refused request.
     #[hook(always)]
-    async fn answered(_head: &Head, _status: u16) {}
+    async fn on_response(response: &mut Response, head: &Head) {}
 }
 
 type Hooks = Arc<ShopHooksSet<'static>>;
@@ -68,8 +68,8 @@ struct Doorkeeper {
 
 #[impl_hooks(ShopHooksSet)]
 impl ShopHooks for Doorkeeper {
-    async fn admit(&self, head: &Head) -> Result<(), Refused> {
-        if !head.method.is_safe() && head.token.as_deref() != Some(self.token) {
+    async fn on_request(&self, request: Request) -> Result<Request, Refused> {
+        if !request.method().is_safe() && token(&request) != Some(self.token) {
             return Err(Refused(StatusCode::UNAUTHORIZED, "give your token"));
         }
         let taken = self
@@ -79,12 +79,46 @@ impl ShopHooks for Doorkeeper {
             });
         taken.map_or(
             Err(Refused(StatusCode::TOO_MANY_REQUESTS, "come back later")),
-            |_| Ok(()),
+            |_| Ok(request),
         )
     }
 
-    async fn answered(&self, head: &Head, status: u16) {
+    async fn on_response(&self, response: &mut Response, head: &Head) {
+        let status = response.status().as_u16();
         println!("{} {}: {status}", head.method, head.path);
+    }
+}
+
+fn token(request: &Request) -> Option<&str> {
+    let token = request.headers().get(header::AUTHORIZATION)?;
+    token.to_str().ok()?.strip_prefix("Bearer ")
+}
+
+/// Names each request, unless the client has named it, and returns the name with the response.
+struct Names {
+    next: AtomicU32,
+}
+
+const NAME: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The name of a request, in the extensions of its response.
+#[derive(Clone)]
+struct Name(HeaderValue);
+
+#[impl_hooks(ShopHooksSet)]
+impl ShopHooks for Names {
+    async fn on_request(&self, mut request: Request) -> Result<Request, Refused> {
+        if !request.headers().contains_key(NAME) {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            request.headers_mut().insert(NAME, next.into());
+        }
+        Ok(request)
+    }
+
+    async fn on_response(&self, response: &mut Response, _head: &Head) {
+        if let Some(Name(name)) = response.extensions_mut().remove() {
+            response.headers_mut().insert(NAME, name);
+        }
     }
 }
 
@@ -100,19 +134,22 @@ impl ShopHooks for Sale {
 
 /// Runs the hooks around every request, including those without a handler.
 async fn with_hooks(State(hooks): State<Hooks>, request: Request, next: Next) -> Response {
-    let token = request.headers().get(header::AUTHORIZATION);
     let head = Head {
         method: request.method().clone(),
         path: request.uri().path().to_owned(),
-        token: token
-            .and_then(|token| token.to_str().ok()?.strip_prefix("Bearer "))
-            .map(str::to_owned),
     };
-    let response = match hooks.admit(&head).await {
-        Ok(()) => next.run(request).await,
+    let mut response = match hooks.on_request(request).await {
+        Ok(request) => {
+            let name = request.headers().get(NAME).cloned();
+            let mut response = next.run(request).await;
+            if let Some(name) = name {
+                response.extensions_mut().insert(Name(name));
+            }
+            response
+        }
         Err(refused) => refused.into_response(),
     };
-    hooks.answered(&head, response.status().as_u16()).await;
+    hooks.on_response(&mut response, &head).await;
     response
 }
 
@@ -136,10 +173,15 @@ fn app(hooks: Hooks) -> Router {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
-    let hooks = ShopHooksSet::new().with_hooks(Sale).with_hooks(Doorkeeper {
-        token: "open sesame",
-        left: AtomicU32::new(4),
-    });
+    let hooks = ShopHooksSet::new()
+        .with_hooks(Sale)
+        .with_hooks(Names {
+            next: AtomicU32::new(1),
+        })
+        .with_hooks(Doorkeeper {
+            token: "open sesame",
+            left: AtomicU32::new(4),
+        });
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("listening on http://{}", listener.local_addr()?);
     axum::serve(listener, app(Arc::new(hooks))).await

@@ -60,6 +60,15 @@ impl Service {
 
     /// Sends a request. Returns the status, the body, and the line that the service prints.
     fn send(&mut self, request: &str, head: &str) -> (String, Value, String) {
+        let (response, printed) = self.exchange(request, head);
+        let status = response.start.split(' ').nth(1);
+        let status = status.expect("a status").to_owned();
+        let body = serde_json::from_str(&response.body).expect("JSON");
+        (status, body, printed)
+    }
+
+    /// Sends a request. Returns the response, and the line that the service prints.
+    fn exchange(&mut self, request: &str, head: &str) -> (Message, String) {
         let mut stream = TcpStream::connect(&self.address).expect("the service listens");
         write!(
             stream,
@@ -67,19 +76,12 @@ impl Service {
         )
         .expect("the service reads");
         let response = read(stream);
-        let status = response
-            .start
-            .split(' ')
-            .nth(1)
-            .expect("a status")
-            .to_owned();
         let printed = self
             .printed_lines
             .next()
             .expect("it prints")
             .expect("a line");
-        let body = serde_json::from_str(&response.body).expect("JSON");
-        (status, body, printed)
+        (response, printed)
     }
 }
 
@@ -88,6 +90,29 @@ impl Drop for Service {
         let _ = self.program.kill();
         let _ = self.program.wait();
     }
+}
+
+/// The name of a request is set by a hook that moves the request, and returned by one that changes the
+/// response.
+#[test]
+fn service_hooks_change_a_request_and_its_response() {
+    let mut service = Service::start();
+    let named = |response: &Message| {
+        let name = response
+            .head
+            .iter()
+            .find_map(|line| line.strip_prefix("x-request-id: "));
+        name.map(str::to_owned)
+    };
+    let (response, _) = service.exchange("GET /items/tea", "");
+    assert_eq!(named(&response).as_deref(), Some("1"));
+    let (response, _) = service.exchange("GET /items/tea", "x-request-id: mine\r\n");
+    assert_eq!(named(&response).as_deref(), Some("mine"));
+    let (response, _) = service.exchange("GET /items/tea", "");
+    assert_eq!(named(&response).as_deref(), Some("2"));
+    // A refused request has no response of the handler.
+    let (response, _) = service.exchange("POST /items/tea", "");
+    assert_eq!(named(&response), None);
 }
 
 #[test]
