@@ -46,11 +46,13 @@
 //! | `always` | the default | the default, then the hooks in order; the last output is the result | yes |
 //! | `fallback` | the default | the hooks in order; the last output is the result | yes |
 //! | `singleton` | the default | the hook registered last | no |
+//! | `waterfall` | the default | the first argument moves from hook to hook, and to the default last | no |
 //! | … `chain = C` | unchanged | may stop after any output | no |
 //! | … `aggregate = A` | aggregates the outputs | all outputs become one value | no |
 //! | … `finalize = F` | transforms the result | the result is transformed | unchanged |
 //! | … `aggregate = A, concurrent` | as `aggregate` | as `aggregate`; the hooks run concurrently | no |
 //! | … `around` | around hooks enclose the default | around hooks enclose the default and the hooks | unchanged |
+//! | … `sync` | unchanged, without futures | unchanged, without futures | unchanged |
 //!
 //! # Main items
 //!
@@ -62,6 +64,7 @@
 //! | [`Entry`] | a hook with a key, a name, a priority, a relative order, a condition, a timeout and a failure policy |
 //! | [`Registrations`] | the registrations of one slot, for example to remove a hook by its key |
 //! | [`Stateful`] | a hook with mutable state |
+//! | [`run_now`] | runs a dispatch from synchronous code |
 //! | [`Around`], [`Next`] | hooks that enclose a call: middleware, in the module [`around`] |
 //! | [`Chain`], [`Aggregate`], [`Finalize`] | companions of a slot, in the module [`companion`] |
 //! | [`SetDescription`] | the slots of a set and their hooks in execution order: `describe()` |

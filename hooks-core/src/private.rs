@@ -23,12 +23,11 @@ pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, Provider, SameSet};
 pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Concurrent, Lending, Sequential, Synchronous};
-pub use crate::typed::mode::ModeOf;
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::rule::{Always, Fallback, Singleton};
 pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, Lend,
+    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, Lend, ModeOf,
     OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Start, Started, default,
     owned, pin, text,
 };

@@ -86,11 +86,12 @@ use proc_macro::TokenStream;
 /// # Slots
 ///
 /// A slot is an `async fn` with a body and one `#[hook(…)]`, without a receiver and without generic
-/// parameters.
+/// parameters. With the option `sync` it is a `fn`.
 ///
 /// - It has at most 16 parameters, of any name except `last`. References, also in a type such as
-///   `Ctx<'_>`, are passed to each hook. Owned arguments must be `Clone`, except in a `singleton`.
-///   `&mut T` is lent to one hook after the other, and refused in `concurrent` slots.
+///   `Ctx<'_>`, are passed to each hook. Owned arguments must be `Clone`, except in a `singleton`, and
+///   the first one of a `waterfall`. `&mut T` is lent to one hook after the other, and refused in
+///   `concurrent` slots.
 /// - The output is an owned type that is `Send`; a slot may also return nothing.
 ///
 /// # Options of `#[hook(…)]`
@@ -102,6 +103,7 @@ use proc_macro::TokenStream;
 /// | `always` | the default | the default, then the hooks in order; the last output is the result | the previous output |
 /// | `fallback` | the default | the hooks in order; the last output is the result | the previous output, `None` for the first hook |
 /// | `singleton` | the default | the hook registered last | |
+/// | `waterfall` | the default | the first argument moves from hook to hook, and to the default last; an output that is an `Err` or a `Break` ends the dispatch | |
 ///
 /// `last: Option<Output>` is the final parameter of a hook. A slot with `chain`, with `aggregate` or
 /// without an output passes no `last`.
@@ -116,6 +118,7 @@ use proc_macro::TokenStream;
 /// | `finalize = Type` | `always`, `fallback`; not with `aggregate` | `Finalize<Output>` | transforms the result of a dispatch |
 /// | `output = Type` | `aggregate` or `finalize` | `AggregateInto<Output, Type>`, `FinalizeInto<Output, Type>` | sets the type of the result |
 /// | `concurrent` | `always`, `fallback`, with `aggregate` or without an output | | runs the hooks concurrently; the outputs keep their order, and a `chain` stops at the first output at which it breaks |
+/// | `sync` | any kind; not with `concurrent` or `around` | `SyncChain`, `SyncAggregate`, … | hooks are functions that are not async, and the call returns the result |
 /// | `around` | any kind | | adds around hooks (middleware), which enclose the default, the hooks and the companions |
 /// | `name = Name` | any kind | | sets the name of the slot's trait; the default is the name of the method in UpperCamelCase |
 ///
@@ -138,7 +141,8 @@ use proc_macro::TokenStream;
 /// | `AppHooks` | the trait, for `#[impl_hooks(AppHooksSet)]` |
 /// | `AppHooksSet<'h>` | the hook set: `Clone`, `Debug`, `Default`; `'h` is the lifetime of borrowed hooks |
 /// | `AppHooksSet::new()` | returns a set without hooks |
-/// | `with_hooks(value)`, `register_hooks(value)` | register the hooks of an `#[impl_hooks]` block |
+/// | `with_hooks(value)`, `register_hooks(value)`, `try_register_hooks(value)` | register the hooks of an `#[impl_hooks]` block, or of an `Entry` of its value |
+/// | `remove_hooks(key)`, `set_enabled(key, bool)` | remove, enable or disable the hooks with a key in all slots |
 /// | `with_extended(set)`, `extend(set)`, `try_extend(set)` | add the hooks of another set |
 /// | `for_call(change)` | returns a copy with changes, for one call |
 /// | `describe()` | lists the slots, and their hooks in execution order |
@@ -206,8 +210,10 @@ pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # });
 /// ```
 ///
-/// `with_hooks(value)` and `register_hooks(value)` take a value, an `Arc` of it, or a reference that
-/// outlives the set.
+/// `with_hooks(value)` and `register_hooks(value)` take a value, an `Arc` of it, a reference that
+/// outlives the set, or an `Entry` of one of these, with a key, an order and a condition for all hooks.
+///
+/// A hook of a synchronous slot is a `fn` with `&self`.
 ///
 /// | Option | Description |
 /// |---|---|
@@ -221,7 +227,8 @@ pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// Generates a hook from an `async fn`: a unit struct that implements the trait of a slot.
+/// Generates a hook from an `async fn`, or from a `fn` if the slot is synchronous: a unit struct that
+/// implements the trait of a slot.
 ///
 /// The function has the parameters of the slot and, if the slot passes it, `last`. The struct has the
 /// name of the function in UpperCamelCase, and its visibility; it is `Clone`, `Copy`, `Debug` and

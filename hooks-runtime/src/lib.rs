@@ -121,13 +121,14 @@ pub use hooks_core::*;
 pub use hooks_core::{
     Aggregate, AggregateInto, Around, AroundCall, AroundRegistrations, BoxFuture, Chain,
     CompanionDescription, Dispatch, Entry, EntryDescription, EntryId, EntryMeta, Failure,
-    FailurePolicy, Finalize, FinalizeInto, FirstSuccess, HookFuture, HookGroup, HookObject,
-    HookReentrancyError, HookStatus, Innermost, IntoAround, IntoHook, MaybeSend, MaybeSync,
-    NestedDescription, Never, Next, Policy, Refused, Registration, RegistrationError,
-    RegistrationGuard, Registrations, Report, ReportEntry, Reported, RequestExtensions,
-    SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription, Stateful,
-    StatusMonitor, Step, Timer, When, around, companion, dispatch, form, hooks, impl_hook,
-    impl_hooks,
+    FailurePolicy, Finalize, FinalizeInto, FirstSuccess, Forward, HookFuture, HookGroup,
+    HookObject, HookReentrancyError, HookStatus, HookWaits, Innermost, IntoAround, IntoHook,
+    MaybeSend, MaybeSync, NestedDescription, Never, Next, Policy, Refused, Registration,
+    RegistrationError, RegistrationGuard, Registrations, Report, ReportEntry, Reported,
+    RequestExtensions, SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription,
+    Stateful, StatusMonitor, Step, SyncAggregate, SyncAggregateInto, SyncChain, SyncFinalize,
+    SyncFinalizeInto, Timer, When, around, companion, dispatch, form, hooks, impl_hook, impl_hooks,
+    run_now,
 };
 
 #[doc(inline)]

@@ -35,6 +35,7 @@ mod precedence;
 mod refusals;
 mod registration;
 mod reports;
+mod run_now;
 mod scalar_result;
 mod sharing;
 mod slots;

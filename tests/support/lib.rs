@@ -60,6 +60,10 @@ mod pages {
     mod state {}
     #[doc = include_str!("../../docs/mutable-arguments.md")]
     mod mutable_arguments {}
+    #[doc = include_str!("../../docs/synchronous-slots.md")]
+    mod synchronous_slots {}
+    #[doc = include_str!("../../docs/which-signature.md")]
+    mod which_signature {}
     #[doc = include_str!("../../docs/lifetimes.md")]
     mod lifetimes {}
     #[doc = include_str!("../../docs/life-of-a-dispatch.md")]

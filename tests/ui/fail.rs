@@ -14,7 +14,8 @@ use std::process::Command;
 /// Compiler of the recorded outputs.
 const RECORDED_WITH: &str = "1.95.0";
 
-/// The cases hold `T-02`, `T-05`, `T-21`, `T-23`, `T-24`, `T-31` and `T-62`.
+/// The cases hold `T-02`, `T-05`, `T-21`, `T-23`, `T-24`, `T-31`, `T-62`,
+/// `T-63` and `T-64`.
 #[test]
 fn a_mistake_is_refused_in_the_recorded_words() {
     let version = compiler_version();

@@ -46,6 +46,7 @@ programs! {
     expected_lints
     functions_named_like_slots
     functions_without_return_type
+    generic_set_by_hand
     lifetimes_named_like_the_sets
     methods_of_blanket_traits
     mutable_arguments
@@ -55,6 +56,7 @@ programs! {
     shadowed_names
     slots_in_modules
     slots_named_like_sets
+    synchronous_slots
     toolset_named_executor
     toolset_shadowed_names
     trait_in_function

@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::mode::{Mode, ModeOf, Sync};
-use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef, Start, Started, owned};
+use crate::typed::mode::{Mode, Sync};
+use crate::typed::slot_def::{IntoOwned, IntoParameter, ModeOf, SlotDef, Start, Started, owned};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::mode::{Mode, ModeOf, Returns};
+use crate::typed::mode::{Mode, Returns};
 use crate::typed::slot_def::{
-    CallHook, CallStateful, DynHook, IntoOwned, Lend, OwnedArgs, SlotDef,
+    CallHook, CallStateful, DynHook, IntoOwned, Lend, ModeOf, OwnedArgs, SlotDef,
 };
 
 /// A value that can be registered in the slot `S`.

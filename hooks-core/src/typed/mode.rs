@@ -4,7 +4,6 @@ use std::future::Future;
 
 use crate::bounds::MaybeSend;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{Kind, SlotDef};
 
 /// How the hooks of a slot return their output.
 pub trait Mode {
@@ -16,9 +15,6 @@ pub trait Mode {
     /// Converts the output of a function that is not `async`.
     fn plain<T>(output: T) -> Self::Plain<T>;
 }
-
-/// The mode of a slot `S`.
-pub type ModeOf<S> = <<S as SlotDef>::Kind as Kind<S>>::Mode;
 
 /// Hooks return futures.
 #[derive(Debug)]

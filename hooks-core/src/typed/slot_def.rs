@@ -119,6 +119,9 @@ pub trait Kind<S: SlotDef + ?Sized>: 'static {
         G: StopCondition<S::Out> + 'a;
 }
 
+/// The mode of a slot `S`.
+pub type ModeOf<S> = <<S as SlotDef>::Kind as Kind<S>>::Mode;
+
 /// The aggregate or the finalizer of a slot `S`, or none: the types of the last part of a dispatch.
 ///
 /// The impls do not require the companion's trait, so that a companion without it causes one error only.
