@@ -39,3 +39,7 @@ pub enum Borrowed {}
 /// The form of a hook with a condition, [`Entry::when`](crate::Entry::when).
 #[derive(Debug)]
 pub struct Conditional<M>(PhantomData<M>);
+
+/// The form of a [`BoxHook`](crate::BoxHook).
+#[derive(Debug)]
+pub enum Erased {}

@@ -144,8 +144,8 @@ pub use timer::Timer;
 pub use typed::around::AroundRegistrations;
 pub use typed::custom::Forward;
 pub use typed::group::HookGroup;
-pub use typed::into_hook::IntoHook;
-pub use typed::registrations::Registrations;
+pub use typed::into_hook::{BoxHook, IntoHook};
+pub use typed::registrations::{Registered, Registrations};
 pub use typed::slot_def::SlotDef;
 
 // Bounds of generated code: compiler errors name them by these paths, and no user writes them.

@@ -49,6 +49,11 @@ impl SlotNames<'_> {
         ]
     }
 
+    /// `validate_prompt_ref`
+    pub(crate) fn read(&self) -> Ident {
+        format_ident!("{}_ref", self.0.unraw(), span = self.0.span())
+    }
+
     /// `validate_prompt_mut`, or with a suffix `validate_prompt_around_mut`.
     pub(crate) fn registrations(&self, suffix: &str) -> Ident {
         format_ident!("{}{suffix}_mut", self.0.unraw(), span = self.0.span())

@@ -119,16 +119,16 @@ pub use hooks_core::*;
 
 #[doc(inline)]
 pub use hooks_core::{
-    Aggregate, AggregateInto, Around, AroundCall, AroundRegistrations, BoxFuture, Chain,
+    Aggregate, AggregateInto, Around, AroundCall, AroundRegistrations, BoxFuture, BoxHook, Chain,
     CompanionDescription, Dispatch, Entry, EntryDescription, EntryId, EntryMeta, Failure,
     FailurePolicy, Finalize, FinalizeInto, FirstSuccess, Forward, HookFuture, HookGroup,
     HookObject, HookReentrancyError, HookStatus, HookWaits, Innermost, IntoAround, IntoHook,
-    MaybeSend, MaybeSync, NestedDescription, Never, Next, Policy, Refused, Registration,
-    RegistrationError, RegistrationGuard, Registrations, Report, ReportEntry, Reported,
-    RequestExtensions, SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription,
-    Stateful, StatusMonitor, Step, SyncAggregate, SyncAggregateInto, SyncChain, SyncFinalize,
-    SyncFinalizeInto, Timer, When, around, companion, dispatch, form, hooks, impl_hook, impl_hooks,
-    run_now,
+    MaybeSend, MaybeSync, NestedDescription, Never, Next, Policy, Refused, Registered,
+    Registration, RegistrationError, RegistrationGuard, Registrations, Report, ReportEntry,
+    Reported, RequestExtensions, SetDescription, SharedReport, ShortCircuit, Slot, SlotDef,
+    SlotDescription, Stateful, StatusMonitor, Step, SyncAggregate, SyncAggregateInto, SyncChain,
+    SyncFinalize, SyncFinalizeInto, Timer, When, around, companion, dispatch, form, hooks,
+    impl_hook, impl_hooks, run_now,
 };
 
 #[doc(inline)]

@@ -422,3 +422,54 @@ mod once {
         assert_eq!(doc, "one two one ");
     }
 }
+
+/// A type that borrows is lent by way of a trait.
+mod borrowing {
+    use super::*;
+
+    pub(crate) trait Scope: Send {
+        fn define(&mut self, name: &str);
+    }
+
+    struct Context<'s> {
+        source: &'s str,
+        names: Vec<&'s str>,
+    }
+
+    impl Scope for Context<'_> {
+        fn define(&mut self, name: &str) {
+            if let Some(at) = self.source.find(name) {
+                self.names.push(&self.source[at..at + name.len()]);
+            }
+        }
+    }
+
+    #[hooks]
+    trait Pass {
+        #[hook(always)]
+        async fn entered(scope: &mut (dyn Scope + Send), name: &str) {
+            scope.define(name);
+        }
+    }
+
+    #[impl_hook(Entered)]
+    async fn twice(scope: &mut (dyn Scope + Send), name: &str) {
+        yield_once().await;
+        scope.define(name);
+    }
+
+    #[test]
+    fn t_62_a_type_that_borrows_is_lent_as_a_trait_object() {
+        let set = PassSet::new().with_entered(Twice).with_entered(
+            async |scope: &mut (dyn Scope + Send), name: String| scope.define(&name[1..]),
+        );
+        let source = String::from("let name = 1");
+        let mut context = Context {
+            source: &source,
+            names: Vec::new(),
+        };
+        block_on(set.entered(&mut context, "name"));
+        context.names.push("own");
+        assert_eq!(context.names, ["name", "name", "ame", "own"]);
+    }
+}

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hooks_core::{Entry, FailurePolicy, Next, RegistrationError, hooks, impl_hooks, run_now};
+use hooks_core::{
+    BoxHook, Entry, FailurePolicy, Next, RegistrationError, hooks, impl_hooks, run_now,
+};
 
 use crate::kit::panics;
 
@@ -211,4 +213,51 @@ fn t_66_an_entry_that_one_slot_refuses_is_in_none() {
     // Without the constraint it is registered.
     set.try_register_hooks(Entry::new(Whole).key("w")).unwrap();
     assert_eq!(names(&set), ["a", "a whole"]);
+}
+
+#[test]
+fn t_66_registrations_are_read_behind_a_shared_reference() {
+    let set = AppHooksSet::new();
+    assert!(set.second_ref().is_empty() && !set.second_ref().has_enabled());
+    let set = set.with_hooks(Entry::new(Plugin("a")).key("a").enabled(false));
+    let read = set.second_ref();
+    assert_eq!(
+        (read.len(), read.is_empty(), read.has_enabled()),
+        (1, false, false)
+    );
+    assert_eq!(read.get("a").map(|meta| meta.is_enabled()), Some(false));
+    assert!(read.get("b").is_none());
+    let set = set.with_hooks(Plugin("b"));
+    assert!(set.first_ref().has_enabled());
+    let keys: Vec<_> = set.first_ref().iter().map(|meta| meta.key()).collect();
+    assert_eq!(keys, [Some("a"), None]);
+}
+
+#[test]
+fn t_66_hooks_of_different_types_are_in_one_list() {
+    let borrowed = String::from("borrowed");
+    let hooks = [
+        BoxHook::<dyn Second>::new(|last: Option<Names>| and(last, "closure")),
+        BoxHook::<dyn Second>::new(
+            Entry::new(|last: Option<Names>| and(last, "first"))
+                .priority(-1)
+                .key("k"),
+        ),
+        BoxHook::<dyn Second>::new(|last: Option<Names>| {
+            assert_eq!(borrowed, "borrowed");
+            and(last, "third")
+        }),
+    ];
+    assert_eq!(hooks[1].meta().key(), Some("k"));
+    let mut set = hooks
+        .iter()
+        .cloned()
+        .fold(AppHooksSet::new(), AppHooksSet::with_second);
+    assert_eq!(set.second(), ["default", "first", "closure", "third"]);
+    assert!(set.second_mut().remove("k"));
+    assert_eq!(set.second(), ["default", "closure", "third"]);
+    let again = hooks
+        .into_iter()
+        .fold(AppHooksSet::new(), AppHooksSet::with_second);
+    assert_eq!(again.second().len(), 4);
 }

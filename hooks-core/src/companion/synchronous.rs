@@ -85,10 +85,7 @@ pub trait SyncAggregate<T>: HookObject {
     #[doc(hidden)]
     #[inline]
     fn __hooks_finish<'s>(
-        end: &'s Companion<
-            By<SyncRole<AggregateRole>, Self>,
-            dyn DynPostProcess<Outputs<T>, T> + '_,
-        >,
+        end: &'s SyncEnd<'_, AggregateRole, Self, Outputs<T>, T>,
         dispatch: impl Future<Output = Outputs<T>> + MaybeSend + 's,
     ) -> impl Future<Output = T> + MaybeSend
     where
@@ -136,10 +133,7 @@ pub trait SyncAggregateInto<I, O>: HookObject {
     #[doc(hidden)]
     #[inline]
     fn __hooks_finish<'s>(
-        end: &'s Companion<
-            By<SyncRole<AggregateIntoRole<O>>, Self>,
-            dyn DynPostProcess<Outputs<I>, O> + '_,
-        >,
+        end: &'s SyncEnd<'_, AggregateIntoRole<O>, Self, Outputs<I>, O>,
         dispatch: impl Future<Output = Outputs<I>> + MaybeSend + 's,
     ) -> impl Future<Output = O> + MaybeSend
     where
@@ -186,7 +180,7 @@ pub trait SyncFinalize<T>: HookObject {
     #[doc(hidden)]
     #[inline]
     fn __hooks_finish<'s>(
-        end: &'s Companion<By<SyncRole<FinalizeRole>, Self>, dyn DynPostProcess<T, T> + '_>,
+        end: &'s SyncEnd<'_, FinalizeRole, Self, T, T>,
         dispatch: impl Future<Output = T> + MaybeSend + 's,
     ) -> impl Future<Output = T> + MaybeSend
     where
@@ -222,7 +216,7 @@ pub trait SyncFinalizeInto<I, O>: HookObject {
     #[doc(hidden)]
     #[inline]
     fn __hooks_finish<'s>(
-        end: &'s Companion<By<SyncRole<FinalizeIntoRole<O>>, Self>, dyn DynPostProcess<I, O> + '_>,
+        end: &'s SyncEnd<'_, FinalizeIntoRole<O>, Self, I, O>,
         dispatch: impl Future<Output = I> + MaybeSend + 's,
     ) -> impl Future<Output = O> + MaybeSend
     where
@@ -232,6 +226,10 @@ pub trait SyncFinalizeInto<I, O>: HookObject {
         post_process(end, dispatch)
     }
 }
+
+/// The aggregate or the finalizer `C` of a synchronous slot, in the role `R`.
+pub(super) type SyncEnd<'h, R, C, I, O> =
+    Companion<By<SyncRole<R>, C>, dyn DynPostProcess<I, O> + 'h>;
 
 impl<T, C: SyncChain<T>> StopCondition<T> for &Chained<'_, By<SyncRole<ChainRole>, C>, T> {
     const IS_PRESENT: bool = true;

@@ -5,13 +5,14 @@
 //! the value implements. The forms do not overlap, so `M` never has to be written.
 
 use std::any::type_name;
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::bounds::{HookObject, MaybeSend};
-use crate::entry::{Entry, When};
+use crate::entry::{Entry, EntryMeta, When};
 use crate::form::{
-    Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, InArc, InBox, InEntry,
+    Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, Erased, InArc, InBox, InEntry,
 };
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
@@ -30,7 +31,8 @@ use crate::typed::slot_def::{
 /// - a closure or function that takes the parameters of the slot's `call` and returns a future of
 ///   its output, or the output itself if the slot is synchronous, also in an `Arc`,
 /// - a [`Stateful`] of a value that implements the slot's `Stateful…` trait,
-/// - an [`Entry`] of any of these, with a key, a name or a priority.
+/// - an [`Entry`] of any of these, with a key, a name or a priority,
+/// - a [`BoxHook`] of any of these.
 ///
 /// The compiler infers `M`, the form of the hook. `Params` and `Out`, the parameters and the output of
 /// the slot's `call`, are there for the compiler's message. The trait cannot be implemented by hand.
@@ -54,6 +56,75 @@ pub trait IntoHook<
     where
         Self: 'h,
         S: 'h;
+}
+
+/// A hook of the slot `S` whose type is erased: for lists of hooks of different types, and for functions
+/// that return one of several hooks. Clones share the hook.
+///
+/// ```
+/// use hooks_core::{BoxHook, Entry, hooks, impl_hook, run_now};
+///
+/// #[hooks]
+/// trait Greetings {
+///     #[hook(always)]
+///     async fn greet(name: &str) -> String { name.to_owned() }
+/// }
+///
+/// #[impl_hook(Greet)]
+/// async fn polite(_name: &str, last: Option<String>) -> String {
+///     format!("dear {}", last.unwrap_or_default())
+/// }
+///
+/// let plugins = [
+///     BoxHook::<dyn Greet>::new(Entry::new(Polite).key("polite")),
+///     BoxHook::<dyn Greet>::new(async |_: String, last: Option<String>| last.unwrap_or_default() + "!"),
+/// ];
+/// let set = plugins.into_iter().fold(GreetingsSet::new(), GreetingsSet::with_greet);
+/// assert_eq!(run_now(set.greet("Ada")).unwrap(), "dear Ada!");
+/// ```
+pub struct BoxHook<'h, S: SlotDef + ?Sized> {
+    entry: Entry<Arc<dyn DynHook<S> + 'h>>,
+}
+
+impl<'h, S: SlotDef + ?Sized + 'h> BoxHook<'h, S> {
+    /// Erases the type of a hook, and keeps the options of an entry. Write the slot, as in
+    /// `BoxHook::<dyn Greet>::new(…)`: the form of a hook is not inferred without it.
+    pub fn new<M>(hook: impl IntoHook<S, M> + 'h) -> Self {
+        BoxHook {
+            entry: hook.__hooks_into_entry(),
+        }
+    }
+
+    /// Returns the options of the registration.
+    #[must_use]
+    pub fn meta(&self) -> &EntryMeta {
+        self.entry.meta()
+    }
+}
+
+impl<S: SlotDef + ?Sized> Clone for BoxHook<'_, S> {
+    fn clone(&self) -> Self {
+        BoxHook {
+            entry: self.entry.clone(),
+        }
+    }
+}
+
+impl<S: SlotDef + ?Sized> fmt::Debug for BoxHook<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoxHook").field(&self.entry.meta()).finish()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: SlotDef + ?Sized, Params, Out> IntoHook<S, Erased, Params, Out> for BoxHook<'_, S> {
+    fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
+    where
+        Self: 'h,
+        S: 'h,
+    {
+        self.entry.map(|hook| hook as _)
+    }
 }
 
 /// A hook of the slot `S`, in the form `M`.

@@ -160,13 +160,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
 
     /// Iterates over the registrations in execution order. Includes disabled hooks.
     pub fn iter(&self) -> impl Iterator<Item = &EntryMeta> {
-        self.slot.iter().map(|(_, meta)| meta)
+        Registered::new(self.slot).iter()
     }
 
     /// Returns the registration of this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&EntryMeta> {
-        self.slot.get(key).map(|(_, meta)| meta)
+        Registered::new(self.slot).get(key)
     }
 
     /// Returns a method without `last` and with `N` parameters, to be checked.
@@ -211,6 +211,77 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
             warn_overwritten(S::NAME);
         }
         Ok(id)
+    }
+}
+
+/// The registrations of one slot of a set, to be read: returned by `<slot>_ref()`.
+///
+/// ```
+/// use hooks_core::{Entry, hooks};
+///
+/// #[hooks]
+/// trait Greetings {
+///     #[hook(fallback)]
+///     async fn greet(name: String) -> String { name }
+/// }
+///
+/// let english = async |name: String, _: Option<String>| format!("hello {name}");
+/// let set = GreetingsSet::new().with_greet(Entry::new(english).key("en").enabled(false));
+/// assert_eq!(set.greet_ref().len(), 1);
+/// assert!(!set.greet_ref().has_enabled());
+/// assert!(set.greet_ref().get("de").is_none());
+/// ```
+pub struct Registered<'s, 'h, S: SlotDef + ?Sized> {
+    slot: &'s Slot<dyn DynHook<S> + 'h>,
+}
+
+impl<'s, 'h, S: SlotDef + ?Sized> Registered<'s, 'h, S> {
+    pub(crate) fn new(slot: &'s Slot<dyn DynHook<S> + 'h>) -> Self {
+        Registered { slot }
+    }
+
+    /// Returns the number of registered hooks.
+    #[must_use]
+    pub fn len(self) -> usize {
+        self.slot.len()
+    }
+
+    /// Returns `true` if no hook is registered.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.slot.is_empty()
+    }
+
+    /// Returns `true` if a dispatch runs hooks, unless conditions exclude them: at least one hook is
+    /// enabled.
+    #[must_use]
+    pub fn has_enabled(self) -> bool {
+        self.slot.has_enabled()
+    }
+
+    /// Iterates over the registrations in execution order. Includes disabled hooks.
+    pub fn iter(self) -> impl Iterator<Item = &'s EntryMeta> {
+        self.slot.iter().map(|(_, meta)| meta)
+    }
+
+    /// Returns the registration of this key.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<&'s EntryMeta> {
+        self.slot.get(key).map(|(_, meta)| meta)
+    }
+}
+
+impl<S: SlotDef + ?Sized> Copy for Registered<'_, '_, S> {}
+
+impl<S: SlotDef + ?Sized> Clone for Registered<'_, '_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: SlotDef + ?Sized> fmt::Debug for Registered<'_, '_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slot.fmt(f)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::hook_future::now;
 use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
-use crate::typed::registrations::{Registrations, check_all};
+use crate::typed::registrations::{Registered, Registrations, check_all};
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd};
 
@@ -60,6 +60,11 @@ where
     /// Returns the registrations.
     pub fn __hooks_mut(&mut self) -> Registrations<'_, 'h, S> {
         Registrations::new(&mut self.slot, <S::Kind as Kind<S>>::Rule::IS_SINGLE)
+    }
+
+    /// Returns the registrations, to be read.
+    pub fn __hooks_ref(&self) -> Registered<'_, 'h, S> {
+        Registered::new(&self.slot)
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.

@@ -167,6 +167,7 @@ impl Slot {
         let names = self.names();
         let mut methods = vec![self.method.clone()];
         methods.extend(names.registration(""));
+        methods.push(names.read());
         if self.around {
             methods.extend(names.registration("_around"));
         }

@@ -118,6 +118,15 @@ macro_rules! dispatch {
     };
 }
 
+/// One call of a synchronous slot.
+macro_rules! call {
+    ($output:expr) => {
+        Box::new(move || {
+            let _ = black_box($output.is_ok());
+        }) as Run
+    };
+}
+
 fn ready<const N: usize>() -> BenchSet<'static> {
     words::<N>()
         .into_iter()
@@ -164,26 +173,48 @@ fn plain<const N: usize>(prompt: &'static str) -> Case {
     }
 }
 
-/// Returns the case of hooks that change a value.
-fn mutable<const N: usize>(prompt: &'static str) -> Case {
-    let set = words::<N>()
-        .into_iter()
-        .fold(MutableBenchSet::new(), |set, word| {
-            set.with_hooks(Changing(word))
-        });
+/// Returns the cases of hooks that change a value, move a value, and are functions.
+fn signatures<const N: usize>(prompt: &'static str) -> [Case; 3] {
+    let set = || {
+        words::<N>()
+            .into_iter()
+            .fold(MutableBenchSet::new(), |set, word| {
+                set.with_hooks(Changing(word))
+            })
+    };
     let hooks = words::<N>();
-    let (mut ours, mut baseline) = [(); 2].map(|()| Draft { prompt, checks: 0 }).into();
-    Case {
-        slot: "mutable",
+    let subject = if N == 0 {
+        Subject::Empty
+    } else {
+        Subject::Ready
+    };
+    let draft = move || Draft { prompt, checks: 0 };
+    let case = |slot, ours, baseline| Case {
+        slot,
         hooks: N,
-        ours: dispatch!(set.mutable(black_box(&mut ours))),
-        baseline: dispatch!(contenders::limit_mutable(&hooks, black_box(&mut baseline))),
-        subject: if N == 0 {
-            Subject::Empty
-        } else {
-            Subject::Ready
-        },
-    }
+        ours,
+        baseline,
+        subject,
+    };
+    let (lends, moves, calls) = (set(), set(), set());
+    let (mut ours, mut baseline) = (draft(), draft());
+    [
+        case(
+            "mutable",
+            dispatch!(lends.mutable(black_box(&mut ours))),
+            dispatch!(contenders::limit_mutable(&hooks, black_box(&mut baseline))),
+        ),
+        case(
+            "waterfall",
+            dispatch!(moves.waterfall(black_box(draft()))),
+            dispatch!(contenders::limit_waterfall(&hooks, black_box(draft()))),
+        ),
+        case(
+            "synchronous",
+            call!(calls.synchronous(black_box(prompt))),
+            call!(contenders::limit_synchronous(&hooks, black_box(prompt))),
+        ),
+    ]
 }
 
 fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
@@ -237,7 +268,7 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
         ready!(own_chain, limit_chain),
         ready!(aggregate, limit_aggregate),
     ];
-    cases.push(mutable::<N>(prompt));
+    cases.extend(signatures::<N>(prompt));
     if N <= 1 {
         cases.push(ready!(singleton, limit_singleton));
     }

@@ -174,6 +174,17 @@ pub(crate) trait MutableBench {
         draft.checks += 1;
         default(draft.prompt)
     }
+
+    #[hook(always, sync, chain = ShortCircuit<(), String>)]
+    fn synchronous(prompt: &str) -> Verdict {
+        default(prompt)
+    }
+
+    #[hook(waterfall)]
+    async fn waterfall(draft: Draft) -> Result<Draft, String> {
+        default(draft.prompt)?;
+        Ok(draft)
+    }
 }
 
 /// A hook of this slot.
@@ -185,6 +196,38 @@ impl MutableBench for Changing {
         draft.checks += 1;
         self.0.check(draft.prompt)
     }
+
+    fn synchronous(&self, prompt: &str) -> Verdict {
+        self.0.check(prompt)
+    }
+
+    async fn waterfall(&self, mut draft: Draft) -> Result<Draft, String> {
+        draft.checks += 1;
+        self.0.check(draft.prompt)?;
+        Ok(draft)
+    }
+}
+
+/// Static calls, inlined, without a future.
+pub(crate) fn limit_synchronous<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
+    default(prompt)?;
+    for hook in hooks {
+        hook.check(prompt)?;
+    }
+    Ok(())
+}
+
+/// Static calls that move a value, inlined.
+pub(crate) async fn limit_waterfall<const N: usize>(
+    hooks: &[Word; N],
+    mut draft: Draft,
+) -> Result<Draft, String> {
+    for hook in hooks {
+        draft.checks += 1;
+        hook.check(draft.prompt)?;
+    }
+    default(draft.prompt)?;
+    Ok(draft)
 }
 
 /// Static calls that change a value, inlined.

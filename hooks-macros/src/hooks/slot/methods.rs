@@ -11,7 +11,7 @@ use crate::names;
 use crate::spans::{self, SharedTokens};
 
 impl SlotExpansion<'_> {
-    pub(crate) fn set_methods(&self) -> [Option<TokenStream>; 4] {
+    pub(crate) fn set_methods(&self) -> [Option<TokenStream>; 5] {
         let dispatch = self.dispatch();
         let types = ["IntoHook", "Registrations"];
         let hooks = self.registration_methods("", types, ["a hook", "registrations"]);
@@ -20,7 +20,37 @@ impl SlotExpansion<'_> {
             let types = ["IntoAround", "AroundRegistrations"];
             self.registration_methods("_around", types, ["an around hook", "around hooks"])
         });
-        [Some(dispatch), Some(hooks), companions, around]
+        [
+            Some(dispatch),
+            Some(hooks),
+            Some(self.registered()),
+            companions,
+            around,
+        ]
+    }
+
+    /// Returns the method that returns the registrations, to be read.
+    fn registered(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            root,
+            cfgs,
+            place,
+            vis,
+            ..
+        } = self;
+        let (field, hook, h) = (&slot.method, &slot.name, self.lifetime());
+        let deprecated = attrs::given(&slot.attrs, &["deprecated"]);
+        let name = slot.names().read();
+        let doc = format!("Returns the registrations of the slot `{field}`, to be read.");
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #doc]
+            #vis fn #name(&self) -> #root::Registered<'_, #h, dyn #hook> {
+                self.#field.__hooks_ref()
+            }
+        }
     }
 
     /// Returns the methods that register hooks. With the suffix `_around`, the hooks are around
