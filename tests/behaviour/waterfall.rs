@@ -199,25 +199,29 @@ macro_rules! rules {
 }
 in_every_form!(rules);
 
+/// Not `Clone`.
+#[derive(Debug)]
+pub(crate) struct Total(u32);
+
 #[hooks]
 trait Steps {
     #[hook(waterfall, sync)]
-    fn step(value: Box<u32>, by: &u32) -> Box<u32> {
-        Box::new(*value * 1000 + by)
+    fn step(value: Total, by: &u32) -> Total {
+        Total(value.0 * 1000 + by)
     }
 }
 
 #[impl_hook(Step)]
-fn add(value: Box<u32>, by: &u32) -> Box<u32> {
-    Box::new(*value + by)
+fn add(value: Total, by: &u32) -> Total {
+    Total(value.0 + by)
 }
 
 struct Times(u32);
 
 impl StatefulStep for Times {
-    fn call_mut(&mut self, value: Box<u32>, _: &u32) -> Box<u32> {
+    fn call_mut(&mut self, value: Total, _: &u32) -> Total {
         self.0 += 1;
-        Box::new(*value * self.0)
+        Total(value.0 * self.0)
     }
 }
 
@@ -226,8 +230,8 @@ fn t_63_t_64_a_synchronous_slot_moves_its_value() {
     let set = StepsSet::new()
         .with_step(Add)
         .with_step(Stateful::new(Times(1)))
-        .with_step(|value: Box<u32>, by: &u32| Box::new(*value - by));
-    assert_eq!(*set.step(Box::new(1), &3), (4 * 2 - 3) * 1000 + 3);
+        .with_step(|value: Total, by: &u32| Total(value.0 - by));
+    assert_eq!(set.step(Total(1), &3).0, (4 * 2 - 3) * 1000 + 3);
     assert_eq!(set.describe().slots[0].kind, "waterfall");
     assert!(set.describe().slots[0].companions.is_empty());
 }
