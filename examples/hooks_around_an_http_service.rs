@@ -18,7 +18,7 @@ use hooks_core::{hooks, impl_hooks};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// Head of a request, which is gone when its response is there.
+/// Head of a request: the request is consumed before its response exists.
 #[derive(Debug)]
 struct Head {
     method: Method,

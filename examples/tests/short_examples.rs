@@ -55,6 +55,16 @@ fn a_hook_keeps_state() {
 }
 
 #[test]
+fn plugins_that_name_each_other_load_in_any_order() {
+    let output = run("plugins_in_any_order");
+    let all = "{\"file:write\": [\"audit\", \"format\", \"sign\"]}\n\"a line (signed)\"\n";
+    assert_eq!(output.matches(all).count(), 3, "{output}");
+    assert_eq!(output.matches("audit:   a line \n").count(), 3, "{output}");
+    assert!(output.contains("[\"sign\", \"audit\"]"), "{output}");
+    assert!(output.lines().last().unwrap().contains("the order of `"), "{output}");
+}
+
+#[test]
 fn hooks_are_ordered_relative_to_keys() {
     let output = run("ordering_relative_to_a_key");
     let order = ["count", "redact", "sign", "compress"].map(|key| output.find(key));

@@ -70,7 +70,7 @@ impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 /// Bound of an argument that is passed to more than one hook: `Clone`, unless the slot is a
 /// singleton. Implemented for every matching type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is passed to several hooks and is not `Clone`; implement `Clone`, take `&{Self}`, or make the slot a `singleton`",
+    message = "`{Self}` is passed to several hooks and is not `Clone`; implement `Clone`, take `&{Self}` or `&mut {Self}`, or make the slot a `singleton` or a `waterfall`",
     label = "does not implement `Clone`"
 )]
 pub trait HookArgument {

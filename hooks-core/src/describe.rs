@@ -96,6 +96,12 @@ pub struct EntryDescription {
     /// The keys of the entries after which this entry runs.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub after: Vec<String>,
+    /// The keys of the entries before which this entry runs, if they are registered.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub before_if_present: Vec<String>,
+    /// The keys of the entries after which this entry runs, if they are registered.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub after_if_present: Vec<String>,
     /// Timeout of a call. Serialised if there is one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub timeout: Option<Duration>,
@@ -148,15 +154,19 @@ fn opposite<S: serde::Serializer>(value: &bool, serializer: S) -> Result<S::Ok, 
 impl EntryDescription {
     /// Returns the options besides the priority that decide when the entry runs.
     fn options(&self) -> Vec<String> {
-        let before = self
-            .before
+        let named = [
+            ("before", &self.before),
+            ("before, if present,", &self.before_if_present),
+            ("after", &self.after),
+            ("after, if present,", &self.after_if_present),
+        ];
+        let mut options: Vec<_> = named
             .iter()
-            .map(|key| format!("before {}", escape(key)));
-        let after = self
-            .after
-            .iter()
-            .map(|key| format!("after {}", escape(key)));
-        let mut options: Vec<_> = before.chain(after).collect();
+            .flat_map(|(word, keys)| {
+                keys.iter()
+                    .map(move |key| format!("{word} {}", escape(key)))
+            })
+            .collect();
         options.extend(self.conditional.then(|| "conditional".to_owned()));
         options.extend((!self.enabled).then(|| "disabled".to_owned()));
         options
@@ -280,12 +290,17 @@ impl SlotDescription {
 
 impl From<&EntryMeta> for EntryDescription {
     fn from(entry: &EntryMeta) -> Self {
+        fn owned<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<String> {
+            keys.map(str::to_owned).collect()
+        }
         EntryDescription {
             name: entry.name().into_owned(),
             key: entry.key().map(str::to_owned),
             priority: entry.priority(),
-            before: entry.before().map(str::to_owned).collect(),
-            after: entry.after().map(str::to_owned).collect(),
+            before: owned(entry.before()),
+            after: owned(entry.after()),
+            before_if_present: owned(entry.before_if_present()),
+            after_if_present: owned(entry.after_if_present()),
             timeout: entry.timeout(),
             trusted: entry.is_trusted(),
             conditional: entry.is_conditional(),

@@ -68,7 +68,8 @@ impl<H> Entry<H> {
     /// Runs the hook before the entry with this key, whatever their priorities: if it would run
     /// later, it moves directly before that entry. May be called several times.
     ///
-    /// An unknown key and a cycle are refused at registration. If the entry with the key is removed
+    /// An unknown key and a cycle are refused at registration; [`before_if_present`] takes a key that is
+    /// registered later. If the entry with the key is removed
     /// later, the constraint has no effect until the key is registered again; an entry that replaces
     /// this entry may then name the key, too.
     ///
@@ -83,21 +84,55 @@ impl<H> Entry<H> {
     /// let order: Vec<_> = slot.iter().map(|(hook, _)| hook).collect();
     /// assert_eq!(order, ["redact", "audit"]);
     /// ```
+    ///
+    /// [`before_if_present`]: Self::before_if_present
     #[must_use]
-    pub fn before(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.options()
-            .constraints
-            .push(Constraint::Before(key.into()));
-        self
+    pub fn before(self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.constrained(Side::Before, key.into(), false)
     }
 
     /// Runs the hook after the entry with this key, whatever their priorities: if it would run
     /// earlier, it moves directly after that entry. Otherwise as [`before`](Self::before).
     #[must_use]
-    pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.options()
-            .constraints
-            .push(Constraint::After(key.into()));
+    pub fn after(self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.constrained(Side::After, key.into(), false)
+    }
+
+    /// Like [`before`](Self::before), for an entry that may be registered later, or never: plugins
+    /// that name each other can be loaded in any order. The constraint has effect while the key is
+    /// registered.
+    ///
+    /// A cycle is refused at the registration that closes it, which may be that of the named entry.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use hooks_core::{Entry, Slot};
+    ///
+    /// let mut slot: Slot<str> = Slot::new();
+    /// slot.insert(Entry::new(Arc::from("redact")).before_if_present("audit"));
+    /// slot.insert(Entry::new(Arc::from("audit")).key("audit").priority(-10));
+    /// let order: Vec<_> = slot.iter().map(|(hook, _)| hook).collect();
+    /// assert_eq!(order, ["redact", "audit"]);
+    /// ```
+    #[must_use]
+    pub fn before_if_present(self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.constrained(Side::Before, key.into(), true)
+    }
+
+    /// Like [`after`](Self::after), for an entry that may be registered later, or never. Otherwise as
+    /// [`before_if_present`](Self::before_if_present).
+    #[must_use]
+    pub fn after_if_present(self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.constrained(Side::After, key.into(), true)
+    }
+
+    fn constrained(mut self, side: Side, key: Cow<'static, str>, is_optional: bool) -> Self {
+        self.options().constraints.push(Constraint {
+            side,
+            key,
+            is_optional,
+        });
         self
     }
 
@@ -203,11 +238,11 @@ impl<H> Entry<H> {
     }
 
     /// Replaces the type name of a pointer to a hook by that of the hook.
-    pub(crate) fn with_pointee_name(mut self, hook_type: &'static str) -> Self {
-        if self.meta.hook_type == std::any::type_name::<H>() {
-            self.options().hook_type = hook_type;
+    pub(crate) fn with_pointee_name(self, hook_type: &'static str) -> Self {
+        match self.meta.hook_type == std::any::type_name::<H>() {
+            true => self.with_hook_type(hook_type),
+            false => self,
         }
-        self
     }
 
     fn options(&mut self) -> &mut EntryMeta {
@@ -232,24 +267,36 @@ pub struct When<H, F> {
 
 /// A place relative to the entry with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Constraint {
-    Before(Cow<'static, str>),
-    After(Cow<'static, str>),
+pub(crate) struct Constraint {
+    pub(crate) side: Side,
+    key: Cow<'static, str>,
+    /// `true` if the key need not be registered.
+    is_optional: bool,
+}
+
+/// The side of another entry on which an entry runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
 }
 
 impl Constraint {
     pub(crate) fn key(&self) -> &str {
-        match self {
-            Constraint::Before(key) | Constraint::After(key) => key,
-        }
+        &self.key
     }
 
     /// Returns `before` or `after`.
     pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Constraint::Before(_) => "before",
-            Constraint::After(_) => "after",
+        match self.side {
+            Side::Before => "before",
+            Side::After => "after",
         }
+    }
+
+    /// Returns `true` if the key need not be registered.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.is_optional
     }
 }
 
@@ -417,22 +464,40 @@ impl EntryMeta {
         self.is_conditional
     }
 
-    /// Iterates over the keys of the entries before which this entry runs.
+    /// Iterates over the keys of the entries before which this entry runs ([`Entry::before`]).
     pub fn before(&self) -> impl Iterator<Item = &str> {
-        let constraints = self.constraints.iter();
-        constraints.filter_map(|constraint| match constraint {
-            Constraint::Before(key) => Some(&**key),
-            Constraint::After(_) => None,
-        })
+        self.given(Side::Before, false)
     }
 
-    /// Iterates over the keys of the entries after which this entry runs.
+    /// Iterates over the keys of the entries before which this entry runs, if they are registered
+    /// ([`Entry::before_if_present`]).
+    pub fn before_if_present(&self) -> impl Iterator<Item = &str> {
+        self.given(Side::Before, true)
+    }
+
+    /// Iterates over the keys of the entries after which this entry runs ([`Entry::after`]).
     pub fn after(&self) -> impl Iterator<Item = &str> {
+        self.given(Side::After, false)
+    }
+
+    /// Iterates over the keys of the entries after which this entry runs, if they are registered
+    /// ([`Entry::after_if_present`]).
+    pub fn after_if_present(&self) -> impl Iterator<Item = &str> {
+        self.given(Side::After, true)
+    }
+
+    fn given(&self, side: Side, is_optional: bool) -> impl Iterator<Item = &str> {
+        let given = self.constraints.iter().filter(move |constraint| {
+            constraint.side == side && constraint.is_optional == is_optional
+        });
+        given.map(Constraint::key)
+    }
+
+    /// Iterates over the keys that the entry names on this side.
+    pub(crate) fn named(&self, side: Side) -> impl Iterator<Item = &str> {
         let constraints = self.constraints.iter();
-        constraints.filter_map(|constraint| match constraint {
-            Constraint::After(key) => Some(&**key),
-            Constraint::Before(_) => None,
-        })
+        let on_side = constraints.filter(move |constraint| constraint.side == side);
+        on_side.map(Constraint::key)
     }
 
     pub(crate) fn constraints(&self) -> &[Constraint] {
@@ -510,7 +575,11 @@ impl EntryMeta {
 
     /// Checks that a slot of one hook supports the options.
     pub(crate) fn check_single(&self, slot: &str) -> Result<(), RegistrationError> {
-        match self.constraints.first() {
+        let mut required = self
+            .constraints
+            .iter()
+            .filter(|constraint| !constraint.is_optional);
+        match required.next() {
             None => Ok(()),
             Some(constraint) => Err(RegistrationError::invalid_option(format!(
                 "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",

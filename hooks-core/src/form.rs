@@ -42,4 +42,4 @@ pub struct Conditional<M>(PhantomData<M>);
 
 /// The form of a [`BoxHook`](crate::BoxHook).
 #[derive(Debug)]
-pub enum Erased {}
+pub enum Boxed {}

@@ -72,7 +72,7 @@ impl<T: fmt::Debug> fmt::Debug for HookFuture<'_, T> {
 }
 
 /// Polls a future that never suspends: a body in which the macros found no `.await`, and no
-/// attribute that may add one.
+/// attribute that may add one, or a dispatch of a synchronous slot.
 ///
 /// # Panics
 /// If the future is pending.
@@ -80,6 +80,8 @@ impl<T: fmt::Debug> fmt::Debug for HookFuture<'_, T> {
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => unreachable!("a body without `.await` cannot wait"),
+        Poll::Pending => {
+            unreachable!("a body without `.await`, or a synchronous dispatch, is not pending")
+        }
     }
 }

@@ -136,7 +136,7 @@ pub use reentrancy::HookReentrancyError;
 pub use refusal::{Refused, RegistrationError};
 pub use registration::{Registration, RegistrationGuard};
 pub use report::{HookStatus, Report, ReportEntry, Reported, StatusMonitor};
-pub use run_now::{HookWaits, run_now};
+pub use run_now::{PendingHookError, run_now};
 pub use shared_report::SharedReport;
 pub use slot::Slot;
 pub use stateful::Stateful;
@@ -145,7 +145,7 @@ pub use typed::around::AroundRegistrations;
 pub use typed::custom::Forward;
 pub use typed::group::HookGroup;
 pub use typed::into_hook::{BoxHook, IntoHook};
-pub use typed::registrations::{Registered, Registrations};
+pub use typed::registrations::{Registrations, RegistrationsRef};
 pub use typed::slot_def::SlotDef;
 
 // Bounds of generated code: compiler errors name them by these paths, and no user writes them.

@@ -20,7 +20,7 @@ pub use crate::stateful::Stateful;
 pub use crate::typed::around::AroundSlot;
 pub use crate::typed::custom::{Custom, Forward, Pipeline, Relay, Steps, Waterfall};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, Provider, SameSet};
+pub use crate::typed::group::{GroupPointer, HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Concurrent, Lending, Sequential, Synchronous};
 pub use crate::typed::registrations::Registrations;

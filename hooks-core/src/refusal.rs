@@ -49,7 +49,7 @@ impl fmt::Display for RegistrationError {
         match self {
             RegistrationError::UnknownKey { hook, option, key } => write!(
                 f,
-                "`{hook}` is to run {option} `{key}`, and the slot has no entry with this key; register `{key}` first, or leave `{option}` out"
+                "`{hook}` is to run {option} `{key}`, and the slot has no entry with this key; register `{key}` first, use `{option}_if_present`, or leave `{option}` out"
             ),
             RegistrationError::Cycle { hooks } => write!(
                 f,

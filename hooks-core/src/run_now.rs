@@ -10,14 +10,14 @@ thread_local! {
     /// `true` while [`run_now`] polls a dispatch on this thread.
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 
-    /// The hook for which the last dispatch on this thread waits.
-    static WAITS: RefCell<Option<HookWaits>> = const { RefCell::new(None) };
+    /// The pending hook of the dispatch that suspended last on this thread.
+    static PENDING: RefCell<Option<PendingHookError>> = const { RefCell::new(None) };
 }
 
 /// Runs a dispatch at once, from code that is not async: the dispatch of an async slot, of a registry or
 /// of another future.
 ///
-/// All hooks have to complete without waiting. An executor is not needed, so that the function also
+/// All hooks have to complete in the first poll. An executor is not needed, so that the function also
 /// works in a hook, and where a runtime refuses to block.
 ///
 /// ```
@@ -35,24 +35,24 @@ thread_local! {
 /// assert_eq!(run_now(editor.title("notes.md")).unwrap(), "notes.md");
 ///
 /// editor.register_title(async |_: String, _: Option<String>| std::future::pending().await);
-/// let waits = run_now(editor.title("notes.md")).unwrap_err();
-/// assert_eq!(waits.slot(), Some("title"));
+/// let error = run_now(editor.title("notes.md")).unwrap_err();
+/// assert_eq!(error.slot(), Some("title"));
 /// ```
 ///
 /// # Errors
-/// If a hook waits. The hooks before it have run, its future is dropped, and the hooks after it do
-/// not run.
+/// If a hook is pending. The hooks before it have run, its future is dropped, and the hooks after it do
+/// not run. A [`Stateful`](crate::Stateful) hook is pending while another thread calls it.
 ///
 /// # Panics
 /// If a hook panics.
-pub fn run_now<F: Future>(dispatch: F) -> Result<F::Output, HookWaits> {
+pub fn run_now<F: Future>(dispatch: F) -> Result<F::Output, PendingHookError> {
     let _outer = Restore {
         is_running: IS_RUNNING.replace(true),
-        waits: WAITS.take(),
+        pending: PENDING.take(),
     };
     match pin!(dispatch).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Ok(output),
-        Poll::Pending => Err(WAITS.take().unwrap_or(HookWaits {
+        Poll::Pending => Err(PENDING.take().unwrap_or(PendingHookError {
             slot: None,
             hook: None,
         })),
@@ -62,57 +62,60 @@ pub fn run_now<F: Future>(dispatch: F) -> Result<F::Output, HookWaits> {
 /// Restores the state of an outer [`run_now`], also if a hook panics.
 struct Restore {
     is_running: bool,
-    waits: Option<HookWaits>,
+    pending: Option<PendingHookError>,
 }
 
 impl Drop for Restore {
     fn drop(&mut self) {
         IS_RUNNING.set(self.is_running);
-        WAITS.set(self.waits.take());
+        PENDING.set(self.pending.take());
     }
 }
 
-/// Notes the hook for which a dispatch of this thread waits, if [`run_now`] polls it.
+/// Notes the pending hook of a dispatch that suspends, if [`run_now`] polls it.
 #[inline]
-pub(crate) fn note<'n>(waiting: impl FnOnce() -> (&'n str, Option<String>)) {
+pub(crate) fn note<'n>(pending: impl FnOnce() -> (&'n str, Option<String>)) {
     if IS_RUNNING.get() {
-        let (slot, hook) = waiting();
+        let (slot, hook) = pending();
         let slot = Some(slot.to_owned());
-        WAITS.set(Some(HookWaits { slot, hook }));
+        PENDING.set(Some(PendingHookError { slot, hook }));
     }
 }
 
-/// The error of [`run_now`]: a hook waits.
+/// The error of [`run_now`]: a hook is pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookWaits {
+pub struct PendingHookError {
     slot: Option<String>,
     hook: Option<String>,
 }
 
-impl HookWaits {
-    /// Returns the name of the slot; `None` if the future that waits is none of a slot.
+impl PendingHookError {
+    /// Returns the name of the slot. `None` if an aggregate, a finalizer, an around hook or a future that
+    /// is not a dispatch is pending.
     #[must_use]
     pub fn slot(&self) -> Option<&str> {
         self.slot.as_deref()
     }
 
-    /// Returns the name, the key or the type of the hook that waits; `None` if the default, a companion
-    /// or an around hook waits.
+    /// Returns the name, the key or the type of the pending hook. `None` if another part of the dispatch
+    /// is pending.
     #[must_use]
     pub fn hook(&self) -> Option<&str> {
         self.hook.as_deref()
     }
 }
 
-impl fmt::Display for HookWaits {
+impl fmt::Display for PendingHookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.hook, &self.slot) {
-            (Some(hook), Some(slot)) => write!(f, "hook `{hook}` of slot `{slot}` waits")?,
-            (None, Some(slot)) => write!(f, "the default or a companion of slot `{slot}` waits")?,
-            (_, None) => f.write_str("the call waits")?,
+            (Some(hook), Some(slot)) => write!(f, "hook `{hook}` of slot `{slot}` is pending")?,
+            (None, Some(slot)) => {
+                write!(f, "the default or the chain of slot `{slot}` is pending")?
+            }
+            (_, None) => f.write_str("the call is pending")?,
         }
         f.write_str("; await the dispatch, or register hooks that complete at once")
     }
 }
 
-impl std::error::Error for HookWaits {}
+impl std::error::Error for PendingHookError {}

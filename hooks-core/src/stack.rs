@@ -3,7 +3,8 @@
 //! A hook that awaits a dispatch is polled within the dispatch that awaits the hook, so every
 //! level of nesting takes stack space: 15 KiB for an emission in a debug build. If little of the
 //! stack is left, a nested hook is polled on a new one. Only futures are: a hook that is ready
-//! at once awaits no dispatch.
+//! at once awaits no dispatch. If it calls a synchronous one, the call takes stack space as any
+//! function does.
 
 use std::cell::Cell;
 use std::future::Future;

@@ -19,7 +19,8 @@ use crate::typed::slot_def::CallStateful;
 /// Implement the generated `Stateful<Slot>` trait for `T` and register `Stateful::new(value)`. The
 /// state lives as long as the registration; clones share it.
 ///
-/// One call at a time has access to the state; other calls wait for it. A call from inside the
+/// One call at a time has access to the state; other calls wait for it. A call of a synchronous slot
+/// blocks its thread meanwhile. A call from inside the
 /// running call could never get access: it is handled by `on_reentrancy`, which panics by default.
 /// A panic in a hook, or a dispatch that is dropped, releases the state, which is not reset.
 ///
@@ -116,8 +117,7 @@ impl<T> Stateful<T> {
         Some(self.cell.lock_blocking())
     }
 
-    /// Returns `None` if a call has access to the state: it is pending, and this thread cannot wait for
-    /// it.
+    /// Returns `None` if a pending call holds the lock: the only thread cannot wait for this call.
     #[cfg(any(target_family = "wasm", hooks_single_threaded))]
     fn lock_now(&self) -> Option<MutexGuard<'_, T>> {
         self.cell.try_lock()

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::executor::block_on;
 use hooks_core::{
-    Entry, EntryMeta, FirstSuccess, HookFuture, HookStatus, Never, Policy, Slot, Step, hooks,
-    impl_hook,
+    Entry, EntryMeta, FirstSuccess, HookFuture, HookStatus, Never, Policy, RegistrationError, Slot,
+    Step, hooks, impl_hook,
 };
 use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ fn unknown_keys_and_cycles_are_refused_and_the_slot_stays() {
     let unknown = panic_of(|| _ = slot.insert(entry("c").before("x")));
     assert_eq!(
         unknown,
-        "`c` is to run before `x`, and the slot has no entry with this key; register `x` first, or leave `before` out"
+        "`c` is to run before `x`, and the slot has no entry with this key; register `x` first, use `before_if_present`, or leave `before` out"
     );
     let own = panic_of(|| _ = slot.insert(entry("c").after("c")));
     assert!(own.contains("`c` is to run after its own key `c`"), "{own}");
@@ -102,6 +102,31 @@ fn unknown_keys_and_cycles_are_refused_and_the_slot_stays() {
 
     let after: Vec<_> = slot.iter().map(|(_, meta)| meta.id()).collect();
     assert_eq!(before, after);
+}
+
+#[test]
+fn a_key_that_is_not_present_takes_effect_when_it_comes_and_loses_it_when_it_goes() {
+    let mut slot = Names::new();
+    slot.insert(entry("audit").before_if_present("format"));
+    slot.insert(entry("late").after_if_present("none").priority(-1));
+    assert_eq!(names(&slot), ["late", "audit"]);
+    slot.insert(entry("format").priority(-5));
+    assert_eq!(names(&slot), ["audit", "format", "late"]);
+    assert!(slot.remove("format"));
+    assert_eq!(names(&slot), ["late", "audit"]);
+
+    // The registration that closes a cycle is refused, and that is the one of the named entry.
+    let cycle = slot.try_insert(entry("format").before_if_present("audit"));
+    assert!(matches!(
+        cycle.map_err(|refused| refused.into_parts().0),
+        Err(RegistrationError::Cycle { .. })
+    ));
+    assert_eq!(names(&slot), ["late", "audit"]);
+    // Its own key is a mistake, also if it is not present.
+    assert!(slot.try_insert(entry("x").after_if_present("x")).is_err());
+    let audit = slot.get("audit").unwrap().1;
+    assert_eq!(audit.before_if_present().collect::<Vec<_>>(), ["format"]);
+    assert_eq!(audit.before().count(), 0);
 }
 
 #[test]
@@ -124,15 +149,15 @@ enum Op {
     Insert {
         key: usize,
         priority: i32,
-        before: Vec<usize>,
-        after: Vec<usize>,
+        before: Vec<Named>,
+        after: Vec<Named>,
         is_enabled: bool,
     },
     /// Registers an entry without a key.
     InsertUnnamed {
         priority: i32,
-        before: Vec<usize>,
-        after: Vec<usize>,
+        before: Vec<Named>,
+        after: Vec<Named>,
     },
     Remove(usize),
     Enable(usize, bool),
@@ -140,12 +165,15 @@ enum Op {
     Clone,
 }
 
+/// A key that an entry names, and `true` if it need not be registered.
+type Named = (usize, bool);
+
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let key = 0..KEYS.len();
-    let some = prop::collection::vec(key.clone(), 0..2);
-    let insert = (key.clone(), -1..2_i32, some.clone(), some, any::<bool>());
+    let some = || prop::collection::vec((0..KEYS.len(), any::<bool>()), 0..2);
+    let insert = (key.clone(), -1..2_i32, some(), some(), any::<bool>());
     let insert = insert.prop_map(|(key, priority, before, after, is_enabled)| Op::Insert {
         key,
         priority,
@@ -153,8 +181,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         after,
         is_enabled,
     });
-    let some = prop::collection::vec(key.clone(), 0..2);
-    let unnamed = (-1..2_i32, some.clone(), some);
+    let unnamed = (-1..2_i32, some(), some());
     let unnamed = unnamed.prop_map(|(priority, before, after)| Op::InsertUnnamed {
         priority,
         before,
@@ -177,10 +204,16 @@ fn entry_of(row: &Row) -> Entry<Arc<str>> {
         None => Entry::new(Arc::from(row.key.to_string())),
     };
     let entry = entry.priority(row.priority).enabled(row.is_enabled);
-    let before = row.before.iter().map(|&other| KEYS[other]);
-    let entry = before.fold(entry, Entry::before);
-    let after = row.after.iter().map(|&other| KEYS[other]);
-    after.fold(entry, Entry::after)
+    let before = row.before.iter();
+    let entry = before.fold(entry, |entry, &(other, is_optional)| match is_optional {
+        true => entry.before_if_present(KEYS[other]),
+        false => entry.before(KEYS[other]),
+    });
+    let after = row.after.iter();
+    after.fold(entry, |entry, &(other, is_optional)| match is_optional {
+        true => entry.after_if_present(KEYS[other]),
+        false => entry.after(KEYS[other]),
+    })
 }
 
 fn name_of(key: usize) -> String {
@@ -193,22 +226,22 @@ fn name_of(key: usize) -> String {
 struct Row {
     key: usize,
     priority: i32,
-    before: Vec<usize>,
-    after: Vec<usize>,
+    before: Vec<Named>,
+    after: Vec<Named>,
     is_enabled: bool,
 }
 
 impl Row {
     /// The keys that the row names, with `true` for `before`.
-    fn named(&self) -> impl Iterator<Item = (bool, usize)> {
+    fn named(&self) -> impl Iterator<Item = (bool, Named)> {
         let before = self.before.clone().into_iter().map(|key| (true, key));
         before.chain(self.after.clone().into_iter().map(|key| (false, key)))
     }
 
     /// The pairs of keys whose first runs first.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let before = self.before.iter().map(|&other| (self.key, other));
-        before.chain(self.after.iter().map(|&other| (other, self.key)))
+        let before = self.before.iter().map(|&(other, _)| (self.key, other));
+        before.chain(self.after.iter().map(|&(other, _)| (other, self.key)))
     }
 }
 
@@ -289,9 +322,10 @@ fn insert(slot: &mut Names, rows: &mut Vec<Row>, row: Row) -> Result<(), TestCas
         Some(old) => kept = mem::replace(old, row.clone()).named().collect(),
         None => next.push(row.clone()),
     }
-    let known = |(is_before, other): &(bool, usize)| {
-        let is_registered = next.iter().any(|row| row.key == *other);
-        *other != row.key && (is_registered || kept.contains(&(*is_before, *other)))
+    let known = |named: &(bool, Named)| {
+        let (_, (other, is_optional)) = *named;
+        let is_registered = next.iter().any(|row| row.key == other);
+        other != row.key && (is_optional || is_registered || kept.contains(named))
     };
     let is_valid = row.named().all(|named| known(&named)) && !has_cycle(&next);
     let before: Vec<_> = slot.iter().map(|(_, meta)| meta.id()).collect();
@@ -310,7 +344,10 @@ fn insert(slot: &mut Names, rows: &mut Vec<Row>, row: Row) -> Result<(), TestCas
             let (_, entry) = refused.into_parts();
             prop_assert_eq!(&**entry.hook(), name_of(row.key));
             prop_assert_eq!(entry.meta().priority(), row.priority);
-            prop_assert_eq!(entry.meta().before().count(), row.before.len());
+            let optional = row.before.iter().filter(|(_, is_optional)| *is_optional);
+            let optional = optional.count();
+            prop_assert_eq!(entry.meta().before_if_present().count(), optional);
+            prop_assert_eq!(entry.meta().before().count(), row.before.len() - optional);
         }
     }
     Ok(())

@@ -66,7 +66,7 @@ fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
 }
 
 const TRAITS_ONLY: &str =
-    "`#[hooks]` is only valid on a trait; declare the slots as `async fn` methods of a trait";
+    "`#[hooks]` is only valid on a trait; declare the slots as methods of a trait";
 
 /// Returns the trait and its set without the invalid parts, if these can be removed.
 fn recovered(definition: &Trait) -> Option<TokenStream> {

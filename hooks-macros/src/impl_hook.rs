@@ -1,7 +1,7 @@
 //! Expands `#[impl_hook(Slot)]`: a hook of one function.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{FnArg, Ident, Path, ReturnType, Safety, Signature, Token, Type};
 
 use crate::attrs;
@@ -136,7 +136,9 @@ fn validate<'a>(
     }
     let (inputs, slot) = (&function.sig.inputs, slot?);
     let end = may_lack_output(function).then(|| sig.paren_token.span.close());
-    if let Some(end) = end {
+    // Each use of a plain function would repeat an error about its type; the compiler compares its body
+    // with `()`, and proposes the return type.
+    if let (Some(end), Some(_)) = (end, sig.asyncness) {
         sig.output = omitted_output(&slot, end);
     }
     Some(Hook {
@@ -284,17 +286,32 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
         });
     let receiver = quote_spanned!(function.span()=> &self);
     if !is_async {
-        // In an async slot the output becomes a future, so that the missing `async` is reported only.
-        let output = params::output(&hook.sig);
-        let (first, last) = spans::ends(&output);
+        // In an async slot the output becomes a future, so that only the missing `async` is reported.
+        let (returned, called) = match hook.omitted_at {
+            // By way of two traits, as below.
+            Some(place) => (
+                slot_output(slot, place),
+                quote_spanned! {place=> {
+                    #[allow(unused_imports)]
+                    use #private::direct::{LacksPlain as _, ReturnsPlain as _};
+                    let __hooks_function = #private::direct::PlainFunction::<dyn #slot, _>::new(#function);
+                    (&&__hooks_function).__hooks_call((#(#given,)*))
+                }},
+            ),
+            None => (
+                params::output(&hook.sig).to_token_stream(),
+                quote!(#function(#(#given),*)),
+            ),
+        };
+        let (first, last) = spans::ends(&returned);
         let (arrow, returned) = (
             quote_spanned!(first=> ->),
-            quote_spanned!(last=> #private::direct::PlainOutput<dyn #slot, #output>),
+            quote_spanned!(last=> #private::direct::PlainOutput<dyn #slot, #returned>),
         );
         return quote! {
             #[allow(deprecated)]
             fn call(#receiver, #(#idents: #types),*) #arrow #returned {
-                #private::direct::plain::<dyn #slot, _>(#function(#(#given),*))
+                #private::direct::plain::<dyn #slot, _>(#called)
             }
         };
     }

@@ -85,7 +85,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
                 duplicate(found, &methods, &mut mistakes);
                 if !errors.found_in(mistakes) {
                     methods.push(found);
-                } else if found.sig.asyncness.is_none() {
+                } else if found.sig.receiver().is_none() && found.sig.asyncness.is_none() {
                     helpers.push(found);
                 }
             }
@@ -167,7 +167,7 @@ fn duplicate(method: &Method, before: &[&Method], errors: &mut Errors) {
 }
 
 fn other_item(item: &ImplItem, errors: &mut Errors) {
-    const ONLY: &str = "an `impl` block of hooks contains only `async fn` methods";
+    const ONLY: &str = "an `impl` block of hooks contains only methods";
     match item {
         ImplItem::Const(item) => {
             errors.error(
@@ -192,7 +192,17 @@ fn method(method: &Method, errors: &mut Errors) {
         errors.error(
             sig.fn_token,
             format!(
-                "function `{}` is no hook; add `&self`, or move it to another `impl` block",
+                "function `{}` is not a hook; add `&self`, or move it to another `impl` block",
+                sig.ident
+            ),
+        );
+        return;
+    }
+    if let Some(future) = params::spelled_future(sig) {
+        errors.error(
+            future,
+            format!(
+                "hook `{}` returns a future; write `async fn`, with the output of the future as return type",
                 sig.ident
             ),
         );
@@ -329,7 +339,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
                 set: &mut #set<'__h>,
             ) -> #private::Result<(), #private::RegistrationError>
             where
-                __P: #private::Provider<Target = Self> + '__h,
+                __P: #private::GroupPointer<Target = Self> + '__h,
             {
                 #unknown
                 let set = #own_set;
@@ -420,7 +430,7 @@ fn registrations(method: &Method) -> Ident {
 fn is_ready(method: &Method, block: &Impl) -> bool {
     let body = method.body.as_ref();
     let attrs = method.attrs.iter().chain(&block.attrs);
-    method.sig.asyncness.is_none() || body.is_some_and(|body| body::is_ready(attrs, body))
+    method.sig.asyncness.is_some() && body.is_some_and(|body| body::is_ready(attrs, body))
 }
 
 fn hook_body(method: &Method, block: &Impl) -> TokenStream {
@@ -430,9 +440,6 @@ fn hook_body(method: &Method, block: &Impl) -> TokenStream {
     let Method {
         attrs, vis, sig, ..
     } = method;
-    if sig.asyncness.is_none() {
-        return method.to_token_stream();
-    }
     let body = body::emit(body, true, sig);
     quote! {
         #(#attrs)*

@@ -154,7 +154,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `AppHooksSet::redact(text)` | runs the slot: the dispatch |
 /// | `with_redact(hook)`, `register_redact(hook)` | register a hook: a value that implements `Redact`, a closure, a `Stateful`, one of them behind `Arc`, `Box` or `&`, or an `Entry` with its key, name, priority, order and condition |
-/// | `redact_ref()` | returns the registrations, to be read: `is_empty()`, `has_enabled()`, `get(key)` |
+/// | `redact_ref()` | returns read access to the registrations: `is_empty()`, `has_enabled()`, `get(key)` |
 /// | `redact_mut()` | returns the slot's `Registrations`, for example for `remove(key)` and `set_enabled(key, false)` |
 /// | `with_redact_chain(…)`, `set_redact_chain(…)` | replace the chain; `…_aggregate` and `…_finalize` for the other companions |
 /// | `with_redact_around(hook)`, `register_redact_around(hook)`, `redact_around_mut()` | register and return around hooks, if the slot has the option `around` |

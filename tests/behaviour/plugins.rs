@@ -261,3 +261,35 @@ fn t_66_hooks_of_different_types_are_in_one_list() {
         .fold(AppHooksSet::new(), AppHooksSet::with_second);
     assert_eq!(again.second().len(), 4);
 }
+
+#[test]
+fn t_66_the_options_go_with_copies_and_extensions() {
+    let is_on = Arc::new(AtomicBool::new(true));
+    let when = {
+        let is_on = Arc::clone(&is_on);
+        move || is_on.load(Ordering::SeqCst)
+    };
+    let other = AppHooksSet::new().with_hooks(Entry::new(Plugin("a")).key("a").when(when));
+    let mut set = AppHooksSet::new()
+        .with_hooks(Plugin("b"))
+        .with_extended(other.clone());
+    assert_eq!(names(&set), ["b a", "b a"]);
+    is_on.store(false, Ordering::SeqCst);
+    assert_eq!(names(&set), ["b", "b"]);
+    is_on.store(true, Ordering::SeqCst);
+    let copy = set.for_call(|set| assert!(set.set_enabled("a", false)));
+    assert_eq!(names(&copy), ["b", "b"]);
+    assert_eq!(names(&set), ["b a", "b a"]);
+    assert!(set.remove_hooks("a"));
+    assert_eq!(names(&set), ["b", "b"]);
+    assert_eq!(names(&other), ["a", "a"]);
+}
+
+#[test]
+fn t_66_a_plugin_names_another_that_is_not_there_yet() {
+    let set = AppHooksSet::new()
+        .with_hooks(Entry::new(Plugin("late")).after_if_present("a"))
+        .with_hooks(Entry::new(Whole).key("w").before_if_present("a"))
+        .with_hooks(Entry::new(Plugin("a")).key("a").priority(3));
+    assert_eq!(names(&set), ["a late", "whole a late"]);
+}

@@ -4,7 +4,7 @@ use std::future::{Future, pending};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hooks_core::{Aggregate, Entry, HookWaits, Next, hooks, run_now};
+use hooks_core::{Aggregate, Entry, Next, PendingHookError, hooks, run_now};
 
 use crate::kit::{panics, yield_once};
 
@@ -62,7 +62,7 @@ impl Seen {
     }
 }
 
-fn names(waits: &HookWaits) -> (Option<&str>, Option<&str>) {
+fn names(waits: &PendingHookError) -> (Option<&str>, Option<&str>) {
     (waits.slot(), waits.hook())
 }
 
@@ -111,7 +111,7 @@ fn t_65_a_hook_that_waits_is_named_and_dropped_after_those_before_it() {
     assert_eq!(names(&waits), (Some("hit"), Some("network")));
     assert_eq!(
         waits.to_string(),
-        "hook `network` of slot `hit` waits; await the dispatch, or register hooks that complete at once"
+        "hook `network` of slot `hit` is pending; await the dispatch, or register hooks that complete at once"
     );
     assert_eq!(before.0.load(Ordering::SeqCst), 1);
     assert_eq!(after.0.load(Ordering::SeqCst), 0);
@@ -171,7 +171,7 @@ fn t_65_a_panic_reaches_the_caller() {
 fn t_65_a_dispatch_that_ran_before_is_continued_elsewhere() {
     fn once<T>(
         future: std::pin::Pin<&mut (impl Future<Output = T> + ?Sized)>,
-    ) -> Result<T, HookWaits> {
+    ) -> Result<T, PendingHookError> {
         run_now(future)
     }
     let set = GameSet::new().with_hit(
@@ -187,4 +187,45 @@ fn t_65_a_dispatch_that_ran_before_is_continued_elsewhere() {
         (Some("hit"), Some("k"))
     );
     assert_eq!(once(dispatch.as_mut()), Ok(3));
+}
+
+#[derive(Default)]
+pub(crate) struct Slow;
+
+impl Aggregate<usize> for Slow {
+    async fn call(&self, _: Vec<usize>) -> usize {
+        pending().await
+    }
+}
+
+#[test]
+fn t_65_the_parts_outside_of_the_loop_are_not_named() {
+    let set = GameSet::new().with_score_aggregate(Slow);
+    assert_eq!(names(&run_now(set.score(1)).unwrap_err()), (None, None));
+    let set = GameSet::new()
+        .with_opened_around(async |_: usize, _: Next<'_, dyn Opened>| pending().await);
+    let error = run_now(set.opened(1)).unwrap_err();
+    assert_eq!(names(&error), (None, None));
+    assert_eq!(
+        error.to_string(),
+        "the call is pending; await the dispatch, or register hooks that complete at once"
+    );
+}
+
+#[test]
+fn t_65_the_error_of_a_call_inside_of_a_hook_does_not_replace_that_of_the_hook() {
+    let inner = GameSet::new()
+        .with_hit(Entry::new(async |_: usize, _: Option<usize>| pending().await).key("inner"));
+    let outer = GameSet::new().with_score(
+        Entry::new(move |points: usize| {
+            assert_eq!(
+                run_now(inner.hit(points)).unwrap_err().hook(),
+                Some("inner")
+            );
+            pending()
+        })
+        .key("outer"),
+    );
+    let error = run_now(outer.score(1)).unwrap_err();
+    assert_eq!(names(&error), (Some("score"), Some("outer")));
 }

@@ -284,11 +284,19 @@ fn t_63_aggregates_and_finalizers_are_functions_and_can_be_replaced() {
         .with_parts_aggregate(Reversed)
         .with_votes_aggregate(Count(100))
         .with_width_finalize(Length(1000));
-    set.set_title_finalize(Quote);
+    set.set_title_finalize(Stars);
     assert_eq!(set.parts("p"), "bap");
     assert_eq!(set.votes("x"), 101);
     assert_eq!(set.width("t"), 1001);
-    assert_eq!(set.title("t"), "'t!'");
+    assert_eq!(set.title("t"), "*t!*");
+}
+
+struct Stars;
+
+impl SyncFinalize<String> for Stars {
+    fn call(&self, result: String) -> String {
+        format!("*{result}*")
+    }
 }
 
 #[test]
@@ -375,8 +383,10 @@ fn t_63_a_hook_may_implement_the_trait_of_the_slot_and_be_behind_a_pointer() {
         .with_suggest(&borrowed)
         .with_suggest(Box::new(Hand(2)))
         .with_suggest(Arc::new(Hand(3)))
-        .with_suggest(Arc::new(|text: String, _: Option<String>| text + "end"));
-    assert_eq!(set.suggest("a"), "aend");
+        .with_suggest(Arc::new(|text: String, last: Option<String>| {
+            format!("{text}end{}", last.unwrap())
+        }));
+    assert_eq!(set.suggest("a"), "aenda3a2a1");
     let mut set = CompilerSet::new()
         .with_suggest(Entry::new(Hand(2)).key("two").priority(1))
         .with_suggest(Entry::new(Hand(1)).key("one"))
@@ -501,9 +511,18 @@ fn t_63_sets_are_composed_as_those_of_async_slots() {
     let first = CompilerSet::new().with_suggest(Entry::new(Hand(1)).key("one"));
     let second = CompilerSet::new()
         .with_suggest(Entry::new(Hand(2)).key("one"))
-        .with_line_chain(UntilEmpty);
-    let set = first.with_extended(second);
+        .with_line_chain(AtOnce)
+        .with_title_finalize(Stars);
+    let set = first
+        .with_line(|_: usize| unreachable_text())
+        .with_extended(second);
     assert_eq!(set.suggest("a"), "a2");
+    assert_eq!(
+        set.line(1),
+        "line 1",
+        "the chain of the other set stops after the default"
+    );
+    assert_eq!(set.title("t"), "*t*");
     let changed = set.for_call(|set| {
         set.register_suggest(|text: String, last: Option<String>| text + &last.unwrap());
     });
@@ -511,4 +530,127 @@ fn t_63_sets_are_composed_as_those_of_async_slots() {
     assert_eq!(set.suggest("a"), "a2");
     let kind = &set.describe().slots[1];
     assert_eq!(kind.kind, "fallback");
+}
+
+struct AtOnce;
+
+impl SyncChain<String> for AtOnce {
+    fn call(&self, _: &String) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+}
+
+fn unreachable_text() -> String {
+    unreachable!("the chain stops before")
+}
+
+struct Panics(usize);
+
+impl StatefulSuggest for Panics {
+    fn call_mut(&mut self, text: String, _: Option<String>) -> String {
+        self.0 += 1;
+        assert_ne!(text, "bad");
+        format!("{text}{}", self.0)
+    }
+
+    fn on_reentrancy(_: HookReentrancyError) -> String {
+        "re-entered".to_owned()
+    }
+}
+
+#[test]
+fn t_63_a_panic_in_a_stateful_hook_releases_its_state() {
+    let set = CompilerSet::new().with_suggest(Stateful::new(Panics(0)));
+    assert!(catch_unwind(AssertUnwindSafe(|| set.suggest("bad"))).is_err());
+    assert_eq!(
+        set.suggest("good"),
+        "good2",
+        "neither locked nor re-entered"
+    );
+}
+
+#[test]
+fn t_63_a_slot_of_many_hooks_runs_all_of_them_in_order() {
+    let set = (0..200_usize).fold(CompilerSet::new(), |set, number| {
+        set.with_suggest(
+            Entry::new(move |_: String, last: Option<String>| {
+                let last = last.unwrap_or_default();
+                assert_eq!(last.len(), number);
+                last + "x"
+            })
+            .key(number.to_string()),
+        )
+    });
+    assert_eq!(set.suggest("").len(), 200);
+}
+
+#[test]
+fn t_63_a_subscriber_records_the_spans_of_a_call() {
+    let set = CompilerSet::new()
+        .with_suggest(Entry::new(Hand(1)).name("first"))
+        .with_before_write(Dot);
+    let (outputs, seen) = crate::tracing::collect(|| {
+        let mut doc = Document::default();
+        (set.suggest("a"), set.before_write(&mut doc, A))
+    });
+    assert_eq!(outputs, ("a1".to_owned(), Ok(())));
+    let slots: Vec<_> = seen.iter().filter_map(|span| span.field("slot")).collect();
+    assert!(
+        slots.contains(&"suggest") && slots.contains(&"before_write"),
+        "{slots:?}"
+    );
+}
+
+#[test]
+fn t_63_a_nested_set_and_a_copy_for_one_call() {
+    mod outer {
+        use super::CompilerSet;
+
+        #[hooks_core::hooks]
+        #[nested_hooks(compiler = CompilerSet)]
+        pub(super) trait Outer {
+            #[hook(always, sync)]
+            fn run(text: &str) -> usize {
+                text.len()
+            }
+        }
+    }
+    let set = outer::OuterSet::new().with_compiler(CompilerSet::new().with_suggest(Hand(1)));
+    assert_eq!(set.compiler.suggest("a"), "a1");
+    let copy = set.for_call(|set| {
+        set.compiler.register_suggest(Hand(2));
+        set.register_run(|text: String, last: Option<usize>| text.len() + last.unwrap());
+    });
+    assert_eq!(
+        (copy.compiler.suggest("a"), copy.run("abc")),
+        ("a2a1".to_owned(), 6)
+    );
+    assert_eq!(
+        (set.compiler.suggest("a"), set.run("abc")),
+        ("a1".to_owned(), 3)
+    );
+}
+
+/// A plain method of an async slot may return a future of its own, and is then not taken for one that
+/// cannot wait.
+#[test]
+fn t_23_a_method_that_returns_a_box_of_a_future_may_wait() {
+    struct Boxed;
+
+    #[impl_hooks(CompilerSet)]
+    impl Compiler for Boxed {
+        fn uploaded(
+            &self,
+            name: &str,
+            last: Option<usize>,
+        ) -> futures::future::BoxFuture<'static, usize> {
+            let length = name.len();
+            Box::pin(async move {
+                crate::kit::yield_once().await;
+                length + last.unwrap()
+            })
+        }
+    }
+    let set = CompilerSet::new().with_hooks(Boxed);
+    assert_eq!(block_on(set.uploaded("four")), 8);
 }

@@ -15,7 +15,7 @@ use crate::kit::{Log, in_every_form, listen, poll_once, yield_once};
 
 /// One span or event that was seen.
 #[derive(Clone, Debug)]
-struct Seen {
+pub(crate) struct Seen {
     span: bool,
     name: &'static str,
     level: Level,
@@ -31,7 +31,7 @@ impl Seen {
         self.name.contains(text) || self.fields.iter().any(|(_, value)| value.contains(text))
     }
 
-    fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
         let field = self.fields.iter().find(|(field, _)| field == name);
         field.map(|(_, value)| value.as_str())
     }
@@ -138,7 +138,7 @@ impl Collector {
 }
 
 /// Runs `act` with a collector, and returns the recorded items.
-fn collect<R>(act: impl FnOnce() -> R) -> (R, Vec<Seen>) {
+pub(crate) fn collect<R>(act: impl FnOnce() -> R) -> (R, Vec<Seen>) {
     let collector = Collector::default();
     let result = listen(collector.clone(), act);
     assert_eq!(collector.entered(), 0, "a span is still entered");

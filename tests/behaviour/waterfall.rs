@@ -237,7 +237,7 @@ fn t_63_t_64_a_synchronous_slot_moves_its_value() {
 }
 
 #[test]
-fn t_64_a_dispatch_can_be_spawned_and_dropped() {
+fn t_64_a_dispatch_can_be_spawned_and_panic() {
     #[hooks]
     trait Outbox {
         #[hook(waterfall)]
@@ -256,9 +256,84 @@ fn t_64_a_dispatch_can_be_spawned_and_dropped() {
     });
     let dispatch = is_send(set.sent(Request::new("/")));
     assert_eq!(block_on(dispatch).unwrap().path, "/x");
-    let mut dropped = Box::pin(set.sent(Request::new("/")));
-    assert!(poll_once(dropped.as_mut()).is_pending());
-    drop(dropped);
+    let spawned = set.clone();
+    let sent = std::thread::spawn(move || block_on(spawned.sent(Request::new("/"))));
+    assert_eq!(sent.join().unwrap().unwrap().path, "/x");
     let set = set.with_sent(|_: Request| async { panic!("boom") });
     assert_eq!(panics(set.sent(Request::new("/"))), "boom");
+}
+
+/// Counts how often it is dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[hooks]
+trait Trays {
+    #[hook(waterfall)]
+    async fn moving(value: Counted) -> Counted {
+        value
+    }
+}
+
+struct Passing(usize);
+
+impl StatefulMoving for Passing {
+    async fn call_mut(&mut self, value: Counted) -> Counted {
+        self.0 += 1;
+        crate::kit::yield_once().await;
+        value
+    }
+}
+
+#[test]
+fn t_64_a_dropped_dispatch_drops_the_value_once() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let set = TraysSet::new()
+        .with_moving(Stateful::new(Passing(0)))
+        .with_moving(async |value: Counted| value);
+    let value = block_on(set.moving(Counted(Arc::clone(&drops))));
+    assert_eq!(drops.load(Ordering::SeqCst), 0);
+    drop(value);
+    assert_eq!(drops.swap(0, Ordering::SeqCst), 1);
+
+    let mut dropped = Box::pin(set.moving(Counted(Arc::clone(&drops))));
+    assert!(poll_once(dropped.as_mut()).is_pending());
+    assert_eq!(drops.load(Ordering::SeqCst), 0);
+    drop(dropped);
+    assert_eq!(drops.swap(0, Ordering::SeqCst), 1);
+    drop(set.moving(Counted(Arc::clone(&drops))));
+    assert_eq!(
+        drops.load(Ordering::SeqCst),
+        1,
+        "a dispatch that was not polled"
+    );
+}
+
+#[test]
+fn t_64_sets_are_composed_and_a_condition_may_panic() {
+    let extended = StepsSet::new()
+        .with_step(Entry::new(Add).key("add"))
+        .with_extended(
+            StepsSet::new()
+                .with_step(Entry::new(|value: Total, _: &u32| Total(value.0 * 7)).key("add")),
+        );
+    assert_eq!(extended.step(Total(2), &3).0, 14_003);
+    let copy = extended.for_call(|set| {
+        set.register_step(Add);
+    });
+    assert_eq!(copy.step(Total(2), &3).0, 17_003);
+    assert_eq!(extended.step(Total(2), &3).0, 14_003);
+
+    let set = StepsSet::new().with_step(Entry::new(Add).when(|value: &Total, by: &&u32| {
+        assert_ne!(**by, 0, "no step");
+        value.0 > 0
+    }));
+    assert_eq!(set.step(Total(0), &1).0, 1);
+    assert_eq!(set.step(Total(1), &1).0, 2001);
+    assert!(panics(async { set.step(Total(1), &0) }).contains("no step"));
 }

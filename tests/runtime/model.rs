@@ -18,13 +18,16 @@ use crate::kit::Log;
 
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
+/// A key that a hook names, and `true` if it need not be registered.
+type Named = (&'static str, bool);
+
 /// A registration, as the model stores it; the list is in order of registration.
 #[derive(Debug, Clone)]
 struct Row {
     key: &'static str,
     priority: i32,
-    before: Vec<&'static str>,
-    after: Vec<&'static str>,
+    before: Vec<Named>,
+    after: Vec<Named>,
     is_enabled: bool,
 }
 
@@ -35,9 +38,15 @@ impl Row {
             .priority(self.priority)
             .enabled(self.is_enabled);
         let before = self.before.iter();
-        let options = before.fold(options, |options, key| options.before(*key));
+        let options = before.fold(options, |options, &(key, is_optional)| match is_optional {
+            true => options.before_if_present(key),
+            false => options.before(key),
+        });
         let after = self.after.iter();
-        after.fold(options, |options, key| options.after(*key))
+        after.fold(options, |options, &(key, is_optional)| match is_optional {
+            true => options.after_if_present(key),
+            false => options.after(key),
+        })
     }
 
     fn entry<H>(&self, hook: H) -> Entry<H> {
@@ -45,17 +54,23 @@ impl Row {
             .key(self.key)
             .priority(self.priority)
             .enabled(self.is_enabled);
-        let entry = self
-            .before
-            .iter()
-            .fold(entry, |entry, key| entry.before(*key));
+        let entry =
+            self.before
+                .iter()
+                .fold(entry, |entry, &(key, is_optional)| match is_optional {
+                    true => entry.before_if_present(key),
+                    false => entry.before(key),
+                });
         self.after
             .iter()
-            .fold(entry, |entry, key| entry.after(*key))
+            .fold(entry, |entry, &(key, is_optional)| match is_optional {
+                true => entry.after_if_present(key),
+                false => entry.after(key),
+            })
     }
 
     /// The keys that the row names, with `true` for `before`.
-    fn named(&self) -> Vec<(bool, &'static str)> {
+    fn named(&self) -> Vec<(bool, Named)> {
         let before = self.before.iter().map(|key| (true, *key));
         before
             .chain(self.after.iter().map(|key| (false, *key)))
@@ -507,7 +522,7 @@ enum Op {
 
 fn ops() -> impl Strategy<Value = Vec<(usize, Op)>> {
     let key = prop::sample::select(&KEYS[..]);
-    let some = prop::collection::vec(key.clone(), 0..2);
+    let some = prop::collection::vec((key.clone(), any::<bool>()), 0..2);
     let row = (key.clone(), -1..2_i32, some.clone(), some, any::<bool>());
     let row = row.prop_map(|(key, priority, before, after, is_enabled)| Row {
         key,
@@ -546,7 +561,7 @@ fn pairs(rows: &[Row]) -> Vec<(&'static str, &'static str)> {
     let is_registered = |key: &str| rows.iter().any(|row| row.key == key);
     let of = |row: &Row| {
         let key = row.key;
-        let pair = move |(is_before, other)| {
+        let pair = move |(is_before, (other, _)): (bool, Named)| {
             if is_before {
                 (key, other)
             } else {
@@ -569,9 +584,10 @@ fn accept(rows: &mut Vec<Row>, row: &Row) -> bool {
         Some(old) => kept = std::mem::replace(old, row.clone()).named(),
         None => next.push(row.clone()),
     }
-    let is_known = |named: &(bool, &'static str)| {
-        let is_registered = next.iter().any(|other| other.key == named.1);
-        named.1 != row.key && (is_registered || kept.contains(named))
+    let is_known = |named: &(bool, Named)| {
+        let (_, (key, is_optional)) = *named;
+        let is_registered = next.iter().any(|other| other.key == key);
+        key != row.key && (is_optional || is_registered || kept.contains(named))
     };
     let is_accepted = row.named().iter().all(is_known) && !has_cycle(&next);
     if is_accepted {

@@ -9,7 +9,7 @@ use hooks_runtime::phases::PreFn;
 use hooks_runtime::transform::{TransformFn, TransformInput, TransformRegistry, Transformed};
 use hooks_runtime::{
     Event, EventHook, FailurePolicy, HookError, HookRegistry, HookResponse, HookResult, Map,
-    PhaseRegistry, RegisterOptions, ResponseAction, run_now,
+    PhaseRegistry, PreHook, RegisterOptions, ResponseAction, run_now,
 };
 
 /// Waits without end.
@@ -105,4 +105,21 @@ fn t_65_pre_hooks_and_transforms_run_at_once() {
         .unwrap()
         .unwrap();
     assert_eq!(*saved.value, "text");
+
+    phases.register_pre(Slow, RegisterOptions::new());
+    let error = run_now(phases.execute_pre(&"ls".to_owned())).unwrap_err();
+    assert_eq!(error.hook(), Some("slow"));
+}
+
+/// A PRE hook that is pending without end.
+struct Slow;
+
+impl PreHook<String> for Slow {
+    fn id(&self) -> &str {
+        "slow"
+    }
+
+    async fn execute(&self, _: &String) -> Result<HookResponse, HookError> {
+        pending().await
+    }
 }

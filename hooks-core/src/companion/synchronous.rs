@@ -265,8 +265,6 @@ fn unreachable<F>() -> F {
 /// A chain that replaces the chain of a synchronous slot.
 #[diagnostic::do_not_recommend]
 impl<T, C: SyncChain<T>> Chain<T> for By<SyncRole<ChainRole>, C> {
-    const __HOOKS_AT_ONCE: bool = true;
-
     fn call(&self, output: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
         ready(self.0.call(output))
     }

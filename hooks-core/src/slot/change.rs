@@ -13,7 +13,7 @@ use super::index::{ConstraintCounts, Index, Lookup, MAX_SCANNED};
 use super::order;
 use crate::cold_option::ColdOption;
 use crate::entry::{
-    Constraint, EntryId, EntryMeta, MAX_MOVED, Rank, moved_place, moved_rank, natural_rank,
+    EntryId, EntryMeta, MAX_MOVED, Rank, Side, moved_place, moved_rank, natural_rank,
 };
 use crate::refusal::{Refused, RegistrationError};
 use crate::timer::Timer;
@@ -410,12 +410,16 @@ impl State {
     fn free_rank(&self, entries: &dyn Entries, meta: &EntryMeta, natural: Rank) -> Option<Rank> {
         let (mut first, mut last): (Option<&EntryMeta>, Option<&EntryMeta>) = (None, None);
         for constraint in meta.constraints() {
-            let named = entries.meta(self.find(entries, Lookup::Key(constraint.key()))?);
-            match constraint {
-                Constraint::Before(_) if first.is_none_or(|first| named.rank() < first.rank()) => {
+            // Without an entry of the key, the constraint has no effect.
+            let Some(named) = self.find(entries, Lookup::Key(constraint.key())) else {
+                continue;
+            };
+            let named = entries.meta(named);
+            match constraint.side {
+                Side::Before if first.is_none_or(|first| named.rank() < first.rank()) => {
                     first = Some(named);
                 }
-                Constraint::After(_) if last.is_none_or(|last| last.rank() < named.rank()) => {
+                Side::After if last.is_none_or(|last| last.rank() < named.rank()) => {
                     last = Some(named);
                 }
                 _ => {}
@@ -454,10 +458,10 @@ impl State {
         // Entries that run before `next` moved with it in the order of their priorities.
         let is_last_moved = |previous: &EntryMeta| {
             previous.natural_rank() < natural
-                && (previous.before().any(|named| named == key)
+                && (previous.named(Side::Before).any(|named| named == key)
                     || previous
                         .key()
-                        .is_some_and(|key| next.after().any(|named| named == key)))
+                        .is_some_and(|key| next.named(Side::After).any(|named| named == key)))
         };
         let place = moved_place(next.rank());
         let is_beside = |previous: &&EntryMeta| moved_rank(previous.rank(), place) == next.rank();
@@ -478,7 +482,7 @@ impl State {
     /// Returns `true` if no constraint makes an entry run before this entry.
     fn is_free(&self, entries: &dyn Entries, entry: &EntryMeta) -> bool {
         let named = entry.key().map(|key| self.named(entries, key));
-        named.is_none_or(|named| named.before == 0) && entry.after().next().is_none()
+        named.is_none_or(|named| named.before == 0) && entry.named(Side::After).next().is_none()
     }
 
     /// Returns `true` if the removal of an entry may move other entries: entries that name it, and
@@ -495,7 +499,7 @@ impl State {
                 named.rank() != named.natural_rank()
             })
         };
-        removed.before().next().is_some() && removed.after().any(is_moved)
+        removed.named(Side::Before).next().is_some() && removed.named(Side::After).any(is_moved)
     }
 
     /// Returns the number of the constraints that name a key.
@@ -547,9 +551,9 @@ fn rank_directly_after(entries: &dyn Entries, previous: &EntryMeta, natural: Ran
     if last.id() != previous.id() {
         // The entries after `previous` wait for it in the order of their priorities.
         let key = previous.key()?;
-        let waits = last.after().any(|named| named == key)
-            && last.after().count() == 1
-            && last.before().next().is_none();
+        let waits = last.named(Side::After).any(|named| named == key)
+            && last.named(Side::After).count() == 1
+            && last.named(Side::Before).next().is_none();
         let is_in_order = last.natural_rank() < natural;
         let is_moved = previous.rank() != previous.natural_rank();
         if is_moved || !waits || !is_in_order {

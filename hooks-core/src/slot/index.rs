@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::entry::{Constraint, EntryId, EntryMeta, Rank};
+use crate::entry::{Constraint, EntryId, EntryMeta, Rank, Side};
 
 /// Number of entries up to which a scan finds an entry: 32 comparisons take less time than the
 /// allocations of an index.
@@ -42,9 +42,9 @@ impl ConstraintCounts {
     }
 
     fn count(&mut self, constraint: &Constraint) -> &mut usize {
-        match constraint {
-            Constraint::Before(_) => &mut self.before,
-            Constraint::After(_) => &mut self.after,
+        match constraint.side {
+            Side::Before => &mut self.before,
+            Side::After => &mut self.after,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::entry::{Constraint, EntryMeta, MAX_MOVED, NOT_MOVED, Rank, moved_rank};
+use crate::entry::{EntryMeta, MAX_MOVED, NOT_MOVED, Rank, Side, moved_rank};
 use crate::refusal::RegistrationError;
 
 /// Checks that the keys that an entry names are registered, by other entries. A key that the
@@ -22,7 +22,7 @@ pub(super) fn check_keys(
                 "`{name}` is to run {option} its own key `{key}`; leave `{option}` out"
             )));
         }
-        if !is_registered(key) && !is_kept(constraint) {
+        if !constraint.is_optional() && !is_registered(key) && !is_kept(constraint) {
             return Err(RegistrationError::UnknownKey {
                 hook: name.into_owned(),
                 option,
@@ -141,13 +141,13 @@ impl Arrangement {
         };
         for (at, entry) in entries.iter().enumerate() {
             for constraint in entry.constraints() {
-                // The entry with the key may have been removed.
+                // The entry with the key may be absent.
                 let Some(&named) = keys.get(constraint.key()) else {
                     continue;
                 };
-                match constraint {
-                    Constraint::Before(_) => arrangement.predecessors[named].push(at),
-                    Constraint::After(_) => {
+                match constraint.side {
+                    Side::Before => arrangement.predecessors[named].push(at),
+                    Side::After => {
                         arrangement.predecessors[at].push(named);
                         arrangement.dependents[named].push(at);
                         arrangement.missing[at] += 1;

@@ -1,6 +1,6 @@
 //! Slots whose hooks pass a call on, or end the dispatch: `waterfall` slots, and custom pipelines on
-//! `fallback` slots. These are an internal extension point, for the hook sets of tools and for slots with
-//! the rules of an event.
+//! `fallback` slots. Custom pipelines are an internal extension point, for the hook sets of tools and for
+//! slots with the rules of an event.
 
 use std::any::type_name;
 use std::future::Future;
@@ -14,7 +14,7 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
-use crate::typed::mode::Async;
+use crate::typed::mode::AsyncMode;
 use crate::typed::rule::{Fallback, Rule};
 use crate::typed::slot_def::{DynHook, Kind, SlotDef};
 
@@ -208,7 +208,7 @@ macro_rules! kinds {
     ($($kind:ident: $rule:ident, $pipeline:expr;)+) => {$(
         impl<S: Relay + ?Sized> Kind<S> for $kind {
             type Rule = $rule;
-            type Mode = Async;
+            type Mode = AsyncMode;
 
             fn pipeline() -> Option<(&'static str, &'static str)> {
                 $pipeline
@@ -254,7 +254,7 @@ pub trait Relay: SlotDef<Last = ()> {
     fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
 }
 
-/// Policy of a custom pipeline. `D` creates the future of a default that may suspend.
+/// Policy of a slot whose call moves from hook to hook. `D` creates the future of a default that may suspend.
 pub(crate) struct Relayed<'a, S: Relay + ?Sized, P, K, D> {
     /// `None` while a hook has it, unless the pipeline keeps a copy.
     call: Option<S::Call>,

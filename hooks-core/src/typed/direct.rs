@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::mode::{Mode, Sync};
+use crate::typed::mode::{Mode, SyncMode};
 use crate::typed::slot_def::{IntoOwned, IntoParameter, ModeOf, SlotDef, Start, Started, owned};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
@@ -161,6 +161,32 @@ impl<'a, S: SlotDef + ?Sized, F> Owned<'a, S> for PlainFunction<S, F> {
     }
 }
 
+/// The function that is not `async` returns the output of the slot.
+pub trait ReturnsPlain<S: SlotDef + ?Sized, Args> {
+    /// Calls the function with all its arguments.
+    fn __hooks_call(&self, args: Args) -> S::Out;
+}
+
+/// The function lacks its return type: the compiler reports that at the function.
+pub trait LacksPlain<S: SlotDef + ?Sized, Args> {
+    /// Refuses to compile a call.
+    fn __hooks_call(&self, _: Args) -> S::Out {
+        const { panic!("the function does not return the output of its slot") }
+    }
+}
+
+impl<S, F, Args> ReturnsPlain<S, Args> for &PlainFunction<S, F>
+where
+    S: SlotDef + ?Sized,
+    F: CallPlain<Args, Output = S::Out>,
+{
+    fn __hooks_call(&self, args: Args) -> S::Out {
+        self.function.call_plain(args)
+    }
+}
+
+impl<S: SlotDef + ?Sized, F, Args> LacksPlain<S, Args> for PlainFunction<S, F> {}
+
 /// The mode of a slot whose hooks may be functions that are not `async`.
 #[diagnostic::on_unimplemented(
     message = "this hook is not async; write `async fn`, or add `sync` to the `#[hook(…)]` of its slot",
@@ -172,7 +198,7 @@ pub trait TakesPlain {
 }
 
 #[diagnostic::do_not_recommend]
-impl TakesPlain for Sync {}
+impl TakesPlain for SyncMode {}
 
 /// The return type of the `call` of a plain function with the output `T`, in a slot `S`.
 pub type PlainOutput<S, T> = <ModeOf<S> as Mode>::Plain<T>;

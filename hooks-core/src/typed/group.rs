@@ -1,14 +1,14 @@
 //! Values that provide several hooks of a set.
 
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryMeta, When};
 use crate::hook_future::HookFuture;
 use crate::refusal::RegistrationError;
-use crate::typed::slot_def::{CallMethod, DynHook, Lend};
+use crate::typed::mode::Mode;
+use crate::typed::slot_def::{CallMethod, DynHook, Lend, ModeOf};
 
 /// A value with several hooks of a set; `#[impl_hooks]` implements it. Also implemented for
 /// references and `Arc`s of such a value, and for an [`Entry`] of one of these, whose options each hook
@@ -30,7 +30,7 @@ pub trait HookGroup<'h, Set>: Sized {
         set: &mut Set,
     ) -> Result<(), RegistrationError>
     where
-        P: Provider<Target = Self> + 'h;
+        P: GroupPointer<Target = Self> + 'h;
 
     /// Wraps the value once and registers its methods with these options.
     #[doc(hidden)]
@@ -53,7 +53,7 @@ impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h
         set: &mut Set,
     ) -> Result<(), RegistrationError>
     where
-        P: Provider<Target = Self> + 'h,
+        P: GroupPointer<Target = Self> + 'h,
     {
         T::__hooks_register(&provider.through(), set)
     }
@@ -74,7 +74,7 @@ impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> fo
         set: &mut Set,
     ) -> Result<(), RegistrationError>
     where
-        P: Provider<Target = Self> + 'h,
+        P: GroupPointer<Target = Self> + 'h,
     {
         T::__hooks_register(&provider.through(), set)
     }
@@ -100,7 +100,7 @@ where
         set: &mut Set,
     ) -> Result<(), RegistrationError>
     where
-        P: Provider<Target = Self> + 'h,
+        P: GroupPointer<Target = Self> + 'h,
     {
         T::__hooks_register(&provider.through(), set)
     }
@@ -110,7 +110,9 @@ where
         options: Option<Arc<EntryMeta>>,
         set: &mut Set,
     ) -> Result<(), RegistrationError> {
-        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
+        // Without an entry, `Entry::when` has not been called.
+        let options = options.unwrap_or_else(|| Entry::new(()).conditional(true).into_parts().1);
+        T::__hooks_register(&HookGroupPtr::shared(self, Some(options)), set)
     }
 }
 
@@ -125,9 +127,9 @@ where
         _: &mut Set,
     ) -> Result<(), RegistrationError>
     where
-        P: Provider<Target = Self> + 'h,
+        P: GroupPointer<Target = Self> + 'h,
     {
-        Err(nested(provider.pointer.meta()))
+        Err(nested(provider.pointer.target().meta()))
     }
 
     fn __hooks_register_owned(
@@ -154,49 +156,76 @@ fn nested(entry: &EntryMeta) -> RegistrationError {
     ))
 }
 
-/// A pointer to a value with several hooks.
-pub trait Provider: Deref + HookObject {
+/// A pointer to a value with several hooks, as a set stores it.
+pub trait GroupPointer: HookObject {
+    /// The value.
+    type Target;
+
+    /// Returns the value.
+    fn target(&self) -> &Self::Target;
+
     /// Returns `true` if the hooks take part in a dispatch.
     fn admits(&self) -> bool {
         true
     }
 }
 
-impl<T: HookObject> Provider for Held<T> {}
+/// An owned value.
+#[derive(Debug)]
+pub struct Held<T>(pub T);
 
-impl<T: HookObject> Provider for &T {}
+impl<T: HookObject> GroupPointer for Held<T> {
+    type Target = T;
 
-impl<T: HookObject> Provider for Arc<T> {}
+    #[inline]
+    fn target(&self) -> &T {
+        &self.0
+    }
+}
 
-impl<T: HookObject, F: Fn() -> bool + HookObject> Provider for When<T, F> {
+impl<T: HookObject> GroupPointer for &T {
+    type Target = T;
+
+    #[inline]
+    fn target(&self) -> &T {
+        self
+    }
+}
+
+impl<T: HookObject> GroupPointer for Arc<T> {
+    type Target = T;
+
+    #[inline]
+    fn target(&self) -> &T {
+        self
+    }
+}
+
+impl<T: HookObject, F: Fn() -> bool + HookObject> GroupPointer for When<T, F> {
+    type Target = T;
+
+    fn target(&self) -> &T {
+        &self.hook
+    }
+
     fn admits(&self) -> bool {
         (self.condition)()
     }
 }
 
-impl<T, F> Deref for When<T, F> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.hook
-    }
-}
-
-/// A pointer to the value behind the pointer of a provider.
+/// Pointer to the value that a stored pointer points to.
 #[derive(Debug)]
 pub struct Through<P, Set>(Arc<HookGroupPtr<P, Set>>);
 
-impl<P: Deref<Target: Deref>, Set> Deref for Through<P, Set> {
-    type Target = <P::Target as Deref>::Target;
+impl<P: GroupPointer<Target: GroupPointer>, Set> GroupPointer for Through<P, Set> {
+    type Target = <P::Target as GroupPointer>::Target;
 
-    fn deref(&self) -> &Self::Target {
-        &self.0.pointer
+    fn target(&self) -> &Self::Target {
+        self.0.pointer.target().target()
     }
-}
 
-impl<P: Provider<Target: Provider>, Set> Provider for Through<P, Set> {
     fn admits(&self) -> bool {
-        self.0.pointer.admits() && (*self.0.pointer).admits()
+        self.0.pointer.admits() && self.0.pointer.target().admits()
     }
 }
 
@@ -204,7 +233,7 @@ impl<P: Provider<Target: Provider>, Set> Provider for Through<P, Set> {
 #[derive(Debug)]
 pub struct HookGroupPtr<P, Set> {
     pointer: P,
-    /// The options of an entry of the value.
+    /// The options of the entry that contains the value.
     options: Option<Arc<EntryMeta>>,
     set: PhantomData<fn() -> Set>,
 }
@@ -226,47 +255,32 @@ impl<P, Set> HookGroupPtr<P, Set> {
     /// Returns the entry of one hook of the value, whose type has this name.
     pub(crate) fn entry<H>(&self, hook: H, hook_type: &'static str) -> Entry<H> {
         match &self.options {
-            Some(options) => Entry::from_parts(hook, Arc::clone(options)),
+            Some(options) => Entry::from_parts(hook, Arc::clone(options)).with_hook_type(hook_type),
             None => Entry::with_type_name(hook, hook_type),
         }
-        .with_hook_type(hook_type)
     }
 }
 
 impl<'h, S, P, Set> DynHook<S> for HookGroupPtr<P, Set>
 where
-    P: Provider,
-    P::Target: HookGroup<'h, Set>,
+    P: GroupPointer<Target: HookGroup<'h, Set>>,
     S: CallMethod<P::Target> + ?Sized,
 {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         let is_ready = const { contains(P::Target::__HOOKS_READY, S::NAME) };
-        S::start(&*self.pointer, args, last, is_ready)
+        S::start(self.pointer.target(), args, last, is_ready)
     }
 
     fn is_ready(&self) -> bool
     where
         S: Lend,
     {
-        const { contains(P::Target::__HOOKS_READY, S::NAME) }
+        ModeOf::<S>::IS_SYNC || const { contains(P::Target::__HOOKS_READY, S::NAME) }
     }
 
     fn admits(&self, _: &S::Args<'_>) -> bool {
         self.pointer.admits()
-    }
-}
-
-/// An owned value that dereferences to itself.
-#[derive(Debug)]
-pub struct Held<T>(pub T);
-
-impl<T> Deref for Held<T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.0
     }
 }
 

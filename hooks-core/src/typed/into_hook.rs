@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::bounds::{HookObject, MaybeSend};
 use crate::entry::{Entry, EntryMeta, When};
 use crate::form::{
-    Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, Erased, InArc, InBox, InEntry,
+    Bare, Borrowed, Boxed, ByClosure, ByState, ByTrait, Conditional, InArc, InBox, InEntry,
 };
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
@@ -117,7 +117,7 @@ impl<S: SlotDef + ?Sized> fmt::Debug for BoxHook<'_, S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: SlotDef + ?Sized, Params, Out> IntoHook<S, Erased, Params, Out> for BoxHook<'_, S> {
+impl<S: SlotDef + ?Sized, Params, Out> IntoHook<S, Boxed, Params, Out> for BoxHook<'_, S> {
     fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
     where
         Self: 'h,

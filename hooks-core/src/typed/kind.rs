@@ -10,7 +10,7 @@ use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
 use crate::typed::concurrent::ConcurrentPolicy;
 use crate::typed::exchange::{Given, Lent};
-use crate::typed::mode::{Async, Sync};
+use crate::typed::mode::{AsyncMode, SyncMode};
 use crate::typed::policy::SlotPolicy;
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{DynHook, Kind, Lend, SlotDef};
@@ -33,7 +33,7 @@ pub struct Synchronous<K>(PhantomData<K>);
 
 impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
     type Rule = R;
-    type Mode = Async;
+    type Mode = AsyncMode;
 
     #[inline]
     fn dispatch<'a, K, G>(
@@ -53,7 +53,7 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
 
 impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
     type Rule = R;
-    type Mode = Async;
+    type Mode = AsyncMode;
 
     #[inline]
     fn dispatch<'a, K, G>(
@@ -77,7 +77,7 @@ impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
 
 impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
     type Rule = R;
-    type Mode = Async;
+    type Mode = AsyncMode;
     const IS_CONCURRENT: bool = true;
 
     #[inline]
@@ -98,7 +98,7 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
 
 impl<S: SlotDef + ?Sized, Of: Kind<S>> Kind<S> for Synchronous<Of> {
     type Rule = Of::Rule;
-    type Mode = Sync;
+    type Mode = SyncMode;
 
     fn pipeline() -> Option<(&'static str, &'static str)> {
         Of::pipeline()

@@ -18,13 +18,13 @@ pub trait Mode {
 
 /// Hooks return futures.
 #[derive(Debug)]
-pub enum Async {}
+pub enum AsyncMode {}
 
 /// Hooks return their output.
 #[derive(Debug)]
-pub enum Sync {}
+pub enum SyncMode {}
 
-impl Mode for Async {
+impl Mode for AsyncMode {
     const IS_SYNC: bool = false;
     type Plain<T> = std::future::Ready<T>;
 
@@ -33,7 +33,7 @@ impl Mode for Async {
     }
 }
 
-impl Mode for Sync {
+impl Mode for SyncMode {
     const IS_SYNC: bool = true;
     type Plain<T> = T;
 
@@ -53,7 +53,7 @@ pub trait Returns<T, M> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, F: Future<Output = T> + MaybeSend> Returns<T, Async> for F {
+impl<T, F: Future<Output = T> + MaybeSend> Returns<T, AsyncMode> for F {
     #[inline]
     fn into_hook_future<'a>(self) -> HookFuture<'a, T>
     where
@@ -64,7 +64,7 @@ impl<T, F: Future<Output = T> + MaybeSend> Returns<T, Async> for F {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> Returns<T, Sync> for T {
+impl<T> Returns<T, SyncMode> for T {
     #[inline]
     fn into_hook_future<'a>(self) -> HookFuture<'a, T>
     where

@@ -8,7 +8,7 @@ use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::direct::Method;
-use crate::typed::group::{HookGroup, HookGroupPtr, Provider};
+use crate::typed::group::{GroupPointer, HookGroup, HookGroupPtr};
 use crate::typed::into_hook::IntoHook;
 use crate::typed::slot_def::{CallMethod, DynHook, SlotDef};
 
@@ -149,24 +149,24 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     /// Returns the number of registered hooks.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.slot.len()
+        RegistrationsRef::new(self.slot).len()
     }
 
     /// Returns `true` if no hook is registered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.slot.is_empty()
+        RegistrationsRef::new(self.slot).is_empty()
     }
 
     /// Iterates over the registrations in execution order. Includes disabled hooks.
     pub fn iter(&self) -> impl Iterator<Item = &EntryMeta> {
-        Registered::new(self.slot).iter()
+        RegistrationsRef::new(self.slot).iter()
     }
 
     /// Returns the registration of this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&EntryMeta> {
-        Registered::new(self.slot).get(key)
+        RegistrationsRef::new(self.slot).get(key)
     }
 
     /// Returns a method without `last` and with `N` parameters, to be checked.
@@ -184,7 +184,7 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     ) -> Result<(), RegistrationError>
     where
         S: CallMethod<P::Target>,
-        P: Provider + 'h,
+        P: GroupPointer + 'h,
         P::Target: HookGroup<'h, Set>,
         Set: 'h,
     {
@@ -214,7 +214,7 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     }
 }
 
-/// The registrations of one slot of a set, to be read: returned by `<slot>_ref()`.
+/// Read access to the registrations of one slot of a set, returned by `<slot>_ref()`.
 ///
 /// ```
 /// use hooks_core::{Entry, hooks};
@@ -231,13 +231,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
 /// assert!(!set.greet_ref().has_enabled());
 /// assert!(set.greet_ref().get("de").is_none());
 /// ```
-pub struct Registered<'s, 'h, S: SlotDef + ?Sized> {
+pub struct RegistrationsRef<'s, 'h, S: SlotDef + ?Sized> {
     slot: &'s Slot<dyn DynHook<S> + 'h>,
 }
 
-impl<'s, 'h, S: SlotDef + ?Sized> Registered<'s, 'h, S> {
+impl<'s, 'h, S: SlotDef + ?Sized> RegistrationsRef<'s, 'h, S> {
     pub(crate) fn new(slot: &'s Slot<dyn DynHook<S> + 'h>) -> Self {
-        Registered { slot }
+        RegistrationsRef { slot }
     }
 
     /// Returns the number of registered hooks.
@@ -252,8 +252,8 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registered<'s, 'h, S> {
         self.slot.is_empty()
     }
 
-    /// Returns `true` if a dispatch runs hooks, unless conditions exclude them: at least one hook is
-    /// enabled.
+    /// Returns `true` if at least one hook is enabled: a dispatch runs hooks, unless conditions exclude
+    /// them. Around hooks do not count.
     #[must_use]
     pub fn has_enabled(self) -> bool {
         self.slot.has_enabled()
@@ -271,15 +271,15 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registered<'s, 'h, S> {
     }
 }
 
-impl<S: SlotDef + ?Sized> Copy for Registered<'_, '_, S> {}
+impl<S: SlotDef + ?Sized> Copy for RegistrationsRef<'_, '_, S> {}
 
-impl<S: SlotDef + ?Sized> Clone for Registered<'_, '_, S> {
+impl<S: SlotDef + ?Sized> Clone for RegistrationsRef<'_, '_, S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: SlotDef + ?Sized> fmt::Debug for Registered<'_, '_, S> {
+impl<S: SlotDef + ?Sized> fmt::Debug for RegistrationsRef<'_, '_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.slot.fmt(f)
     }

@@ -14,7 +14,7 @@ use crate::hook_future::now;
 use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
-use crate::typed::registrations::{Registered, Registrations, check_all};
+use crate::typed::registrations::{Registrations, RegistrationsRef, check_all};
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd};
 
@@ -62,9 +62,9 @@ where
         Registrations::new(&mut self.slot, <S::Kind as Kind<S>>::Rule::IS_SINGLE)
     }
 
-    /// Returns the registrations, to be read.
-    pub fn __hooks_ref(&self) -> Registered<'_, 'h, S> {
-        Registered::new(&self.slot)
+    /// Returns read access to the registrations.
+    pub fn __hooks_ref(&self) -> RegistrationsRef<'_, 'h, S> {
+        RegistrationsRef::new(&self.slot)
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.
@@ -120,7 +120,7 @@ where
         S::finish(&self.end, outputs)
     }
 
-    /// Dispatches in a synchronous slot.
+    /// Dispatches in a synchronous slot, whose dispatch is never pending.
     #[inline]
     pub fn __hooks_dispatch_now<'a>(&'a self, args: S::Args<'a>) -> E::Result {
         now(self.__hooks_dispatch(args))

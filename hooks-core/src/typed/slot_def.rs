@@ -70,7 +70,7 @@ pub trait SlotDef {
     }
 
     /// Clones the arguments for one more hook. Not implemented by slots whose arguments are
-    /// [`Copied`], and by slots that pass their arguments once (singletons and custom pipelines).
+    /// [`Copied`], and by slots that pass their arguments once (singletons, `waterfall` slots and custom pipelines).
     #[must_use]
     fn clone_args<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
         unreachable!("arguments that are copied, or passed once, are not cloned")

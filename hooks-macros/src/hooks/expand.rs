@@ -175,6 +175,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             /// Like `register_hooks`; if the entry is refused, returns an error, and the set is unchanged.
+            ///
+            /// # Errors
+            /// If the entry is refused in one of the slots.
             #vis fn try_register_hooks(
                 &mut self,
                 hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,

@@ -85,10 +85,14 @@ fn hook(method: &Method) -> Attribute {
     let attrs: Vec<_> = attrs::named(&method.attrs, &["hook"]).collect();
     let mut errors = Errors::default();
     validate::kind(method, &mut errors);
-    if let ([attr], true) = (&attrs[..], errors.is_empty()) {
+    let guess = Guess::of(method);
+    let given = attrs
+        .first()
+        .map(|attr| HookAttr::read(attr, &mut Errors::default()));
+    let is_given = given.is_some_and(|given| given.sync.is_some() == guess.sync);
+    if let ([attr], true, true) = (&attrs[..], errors.is_empty(), is_given) {
         return Attribute::clone(attr);
     }
-    let guess = Guess::of(method);
     let name = guess.name.into_iter();
     let kind = match guess.kind {
         KindWord::Always => quote!(always),
@@ -140,11 +144,22 @@ impl Guess {
             kind,
             is_looked_at: has_companion && kind.passes_last(),
             name: hook.name.map(|name| name.value),
-            // A `sync` slot has none.
-            around: hook.around.filter(|_| hook.sync.is_none()),
-            sync: hook.sync.is_some(),
+            sync: hook.around.is_none() && is_sync(method, hook.sync.is_some()),
+            around: hook.around,
         }
     }
+}
+
+/// Returns `true` if the hooks of a slot are probably not async: the method is not, or has the option
+/// `sync`, and its default does not await.
+fn is_sync(method: &Method, has_option: bool) -> bool {
+    let is_plain = method.sig.asyncness.is_none() && params::spelled_future(&method.sig).is_none();
+    let body = method.body.as_ref();
+    (has_option || is_plain) && !body.is_some_and(|body| awaits(body.stream()))
+}
+
+fn awaits(body: TokenStream) -> bool {
+    syntax::idents(body).iter().any(|name| name == "await")
 }
 
 /// Returns the probable meaning of a word in the place of the kind.

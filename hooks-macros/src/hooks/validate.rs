@@ -372,7 +372,7 @@ fn call(method: &Method, kind: &Kind, inputs: &[syn::PatType], errors: &mut Erro
         Some(call) if Passing::of(&call.ty) != Passing::Owned => errors.error(
             &call.ty,
             match is_waterfall {
-                true => "a `waterfall` slot moves its first argument from hook to hook; take it by value, or make the slot `always` with a `&mut` parameter",
+                true => "a `waterfall` slot moves its first argument from hook to hook; take an owned type, or make the slot `always` with a `&mut` parameter",
                 false => "a `custom` pipeline moves its call from hook to hook; take the first parameter by value",
             },
         ),

@@ -37,6 +37,8 @@ pub struct RegisterOptions {
     pub(crate) key: Option<Cow<'static, str>>,
     pub(crate) before: Vec<Cow<'static, str>>,
     pub(crate) after: Vec<Cow<'static, str>>,
+    pub(crate) before_if_present: Vec<Cow<'static, str>>,
+    pub(crate) after_if_present: Vec<Cow<'static, str>>,
     pub(crate) disabled: bool,
     pub(crate) conditions: Conditions,
     pub(crate) disable_after: Option<NonZeroU32>,
@@ -119,6 +121,22 @@ impl RegisterOptions {
     #[must_use]
     pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
         self.after.push(key.into());
+        self
+    }
+
+    /// Like [`before`](Self::before), for a hook that may be registered later, or never. See
+    /// [`Entry::before_if_present`].
+    #[must_use]
+    pub fn before_if_present(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.before_if_present.push(key.into());
+        self
+    }
+
+    /// Like [`after`](Self::after), for a hook that may be registered later, or never. See
+    /// [`Entry::after_if_present`].
+    #[must_use]
+    pub fn after_if_present(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.after_if_present.push(key.into());
         self
     }
 
@@ -225,14 +243,19 @@ impl RegisterOptions {
 
     /// Returns the options in an entry.
     pub(crate) fn of(entry: &EntryMeta) -> Self {
+        fn owned<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<Cow<'static, str>> {
+            keys.map(|key| key.to_owned().into()).collect()
+        }
         RegisterOptions {
             priority: Some(entry.priority()),
             name: entry.explicit_name().map(|name| name.to_owned().into()),
             timeout: entry.timeout(),
             on_failure: entry.on_failure(),
             trusted: Some(entry.is_trusted()),
-            before: entry.before().map(|key| key.to_owned().into()).collect(),
-            after: entry.after().map(|key| key.to_owned().into()).collect(),
+            before: owned(entry.before()),
+            after: owned(entry.after()),
+            before_if_present: owned(entry.before_if_present()),
+            after_if_present: owned(entry.after_if_present()),
             disabled: !entry.is_enabled(),
             ..RegisterOptions::new()
         }
@@ -273,6 +296,10 @@ impl RegisterOptions {
         }
         entry = self.before.into_iter().fold(entry, Entry::before);
         entry = self.after.into_iter().fold(entry, Entry::after);
+        let before = self.before_if_present.into_iter();
+        entry = before.fold(entry, Entry::before_if_present);
+        let after = self.after_if_present.into_iter();
+        entry = after.fold(entry, Entry::after_if_present);
         entry.enabled(!self.disabled)
     }
 }

@@ -29,7 +29,7 @@ impl SlotExpansion<'_> {
         ]
     }
 
-    /// Returns the method that returns the registrations, to be read.
+    /// Returns the method that returns read access to the registrations.
     fn registered(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -42,12 +42,12 @@ impl SlotExpansion<'_> {
         let (field, hook, h) = (&slot.method, &slot.name, self.lifetime());
         let deprecated = attrs::given(&slot.attrs, &["deprecated"]);
         let name = slot.names().read();
-        let doc = format!("Returns the registrations of the slot `{field}`, to be read.");
+        let doc = format!("Returns read access to the registrations of the slot `{field}`.");
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #doc]
-            #vis fn #name(&self) -> #root::Registered<'_, #h, dyn #hook> {
+            #vis fn #name(&self) -> #root::RegistrationsRef<'_, #h, dyn #hook> {
                 self.#field.__hooks_ref()
             }
         }
