@@ -13,26 +13,40 @@ fn audit(hooks: &HookRegistry) {
     let options = RegisterOptions::new()
         .key("audit")
         .before_if_present("format");
-    hooks.register("file:write", |event: Event<'_>| {
-        println!("audit: {}", event.str("text").unwrap_or_default());
-        HookResult::proceed()
-    }, options.name("audit"));
+    hooks.register(
+        "file:write",
+        |event: Event<'_>| {
+            println!("audit: {}", event.str("text").unwrap_or_default());
+            HookResult::proceed()
+        },
+        options.name("audit"),
+    );
 }
 
 fn format(hooks: &HookRegistry) {
-    hooks.register("file:write", |event: Event<'_>| {
-        let text = event.str("text").unwrap_or_default().trim().to_owned();
-        HookResult::set("text", text)
-    }, RegisterOptions::new().key("format").name("format"));
+    hooks.register(
+        "file:write",
+        |event: Event<'_>| {
+            let text = event.str("text").unwrap_or_default().trim().to_owned();
+            HookResult::set("text", text)
+        },
+        RegisterOptions::new().key("format").name("format"),
+    );
 }
 
 /// Signs the formatted text.
 fn sign(hooks: &HookRegistry) {
-    let options = RegisterOptions::new().key("sign").after_if_present("format");
-    hooks.register("file:write", |event: Event<'_>| {
-        let text = event.str("text").unwrap_or_default();
-        HookResult::set("text", format!("{text} (signed)"))
-    }, options.name("sign"));
+    let options = RegisterOptions::new()
+        .key("sign")
+        .after_if_present("format");
+    hooks.register(
+        "file:write",
+        |event: Event<'_>| {
+            let text = event.str("text").unwrap_or_default();
+            HookResult::set("text", format!("{text} (signed)"))
+        },
+        options.name("sign"),
+    );
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -61,7 +61,10 @@ fn plugins_that_name_each_other_load_in_any_order() {
     assert_eq!(output.matches(all).count(), 3, "{output}");
     assert_eq!(output.matches("audit:   a line \n").count(), 3, "{output}");
     assert!(output.contains("[\"sign\", \"audit\"]"), "{output}");
-    assert!(output.lines().last().unwrap().contains("the order of `"), "{output}");
+    assert!(
+        output.lines().last().unwrap().contains("the order of `"),
+        "{output}"
+    );
 }
 
 #[test]

@@ -127,6 +127,27 @@ impl<H> Entry<H> {
         self.constrained(Side::After, key.into(), true)
     }
 
+    /// Registers the entry only if the slot has no entry with its key, also no disabled one: instead of
+    /// replacing the other entry, the registration is refused. In a `singleton`, it is refused if a hook
+    /// is registered. Without a key, it has no effect.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use hooks_core::{Entry, RegistrationError, Slot};
+    ///
+    /// let mut slot: Slot<str> = Slot::new();
+    /// let entry = || Entry::new(Arc::from("hook")).key("audit").if_absent();
+    /// assert!(slot.try_insert(entry()).is_ok());
+    /// let refused = slot.try_insert(entry()).unwrap_err();
+    /// assert!(matches!(refused.error(), RegistrationError::TakenKey { key, .. } if key == "audit"));
+    /// ```
+    #[must_use]
+    pub fn if_absent(mut self) -> Self {
+        self.options().is_if_absent = true;
+        self
+    }
+
     fn constrained(mut self, side: Side, key: Cow<'static, str>, is_optional: bool) -> Self {
         self.options().constraints.push(Constraint {
             side,
@@ -315,6 +336,8 @@ pub struct EntryMeta {
     is_trusted: bool,
     is_enabled: bool,
     is_conditional: bool,
+    /// `true` if the entry replaces no other.
+    is_if_absent: bool,
     /// The keys before and after which the entry runs.
     constraints: Vec<Constraint>,
     /// Place in the list: the natural rank, unless a constraint moves the entry.
@@ -376,6 +399,7 @@ impl EntryMeta {
             is_trusted: true,
             is_enabled: true,
             is_conditional: false,
+            is_if_absent: false,
             constraints: Vec::new(),
             rank: (0, 0),
             timer: None,
@@ -457,6 +481,25 @@ impl EntryMeta {
     /// Returns `true` if the hook runs, `false` if it is disabled.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled
+    }
+
+    /// Returns `true` if the registration replaces no other ([`Entry::if_absent`]).
+    pub fn is_if_absent(&self) -> bool {
+        self.is_if_absent
+    }
+
+    /// Returns an error if the entry replaces none, and there is one to replace.
+    pub(crate) fn check_absent(
+        &self,
+        replaced: Option<&EntryMeta>,
+    ) -> Result<(), RegistrationError> {
+        match replaced {
+            Some(replaced) if self.is_if_absent => Err(RegistrationError::TakenKey {
+                hook: self.name().into_owned(),
+                key: replaced.key().unwrap_or_default().to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Returns `true` if the hook has a condition.

@@ -26,6 +26,14 @@ pub enum RegistrationError {
         /// The hooks of the cycle: each one's name, and its key if the key is not the name.
         hooks: Vec<String>,
     },
+    /// Another entry has the key of an entry that replaces none ([`Entry::if_absent`](crate::Entry::if_absent)).
+    #[non_exhaustive]
+    TakenKey {
+        /// Name of the refused hook.
+        hook: String,
+        /// The key; empty in a `singleton` whose hook has none.
+        key: String,
+    },
     /// An option is not supported here, or contradicts another option.
     #[non_exhaustive]
     InvalidOption {
@@ -55,6 +63,10 @@ impl fmt::Display for RegistrationError {
                 f,
                 "the order of {} is a cycle; remove one of their `before` and `after` options",
                 hooks.join(", ")
+            ),
+            RegistrationError::TakenKey { hook, key } => write!(
+                f,
+                "`{hook}` is to be registered if its key is free, and another hook has the key `{key}`; choose another key, or leave `if_absent` out to replace the hook"
             ),
             RegistrationError::InvalidOption { message } => f.write_str(message),
         }

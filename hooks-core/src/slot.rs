@@ -129,7 +129,7 @@ impl<H: ?Sized> Slot<H> {
     /// # Errors
     /// If the entry has a timeout and the slot has no [`Timer`]. If [`Entry::before`] or
     /// [`Entry::after`] names a key that is not registered, and that the replaced entry does not name
-    /// either, or if the order would be a cycle.
+    /// either, or if the order would be a cycle. If [`Entry::if_absent`] finds another entry of the key.
     pub fn try_insert(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
         if let Err(error) = self.state.check_timer(entry.meta()) {
             return Err(Refused::new(error, entry));
@@ -298,6 +298,8 @@ impl<H: ?Sized> Slot<H> {
     ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
         let checked = self.state.check_timer(entry.meta());
         let checked = checked.and_then(|()| order::check_keys(entry.meta(), None, |_| false));
+        let present = self.iter().next().map(|(_, meta)| meta);
+        let checked = checked.and_then(|()| entry.meta().check_absent(present));
         if let Err(error) = checked {
             return Err(Refused::new(error, entry));
         }
@@ -319,9 +321,10 @@ impl<H: ?Sized> Slot<H> {
         self.take(Lookup::Id(id))
     }
 
-    /// Returns `true` if the order of the entries of both slots together may have to be computed.
+    /// Returns `true` if the order of the entries of both slots together may have to be computed, or if
+    /// this slot may refuse entries of the other one.
     pub(crate) fn relates(&self, other: &Self) -> bool {
-        self.state.relates(&[]) || other.state.relates(&[])
+        self.state.relates(&[]) || other.state.may_be_refused()
     }
 
     /// Returns the options of all registrations, in execution order.

@@ -152,6 +152,7 @@ enum Op {
         before: Vec<Named>,
         after: Vec<Named>,
         is_enabled: bool,
+        is_if_absent: bool,
     },
     /// Registers an entry without a key.
     InsertUnnamed {
@@ -173,14 +174,26 @@ const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let key = 0..KEYS.len();
     let some = || prop::collection::vec((0..KEYS.len(), any::<bool>()), 0..2);
-    let insert = (key.clone(), -1..2_i32, some(), some(), any::<bool>());
-    let insert = insert.prop_map(|(key, priority, before, after, is_enabled)| Op::Insert {
-        key,
-        priority,
-        before,
-        after,
-        is_enabled,
-    });
+    let rarely = prop::bool::weighted(0.2);
+    let insert = (
+        key.clone(),
+        -1..2_i32,
+        some(),
+        some(),
+        any::<bool>(),
+        rarely,
+    );
+    let insert =
+        insert.prop_map(
+            |(key, priority, before, after, is_enabled, is_if_absent)| Op::Insert {
+                key,
+                priority,
+                before,
+                after,
+                is_enabled,
+                is_if_absent,
+            },
+        );
     let unnamed = (-1..2_i32, some(), some());
     let unnamed = unnamed.prop_map(|(priority, before, after)| Op::InsertUnnamed {
         priority,
@@ -204,6 +217,10 @@ fn entry_of(row: &Row) -> Entry<Arc<str>> {
         None => Entry::new(Arc::from(row.key.to_string())),
     };
     let entry = entry.priority(row.priority).enabled(row.is_enabled);
+    let entry = match row.is_if_absent {
+        true => entry.if_absent(),
+        false => entry,
+    };
     let before = row.before.iter();
     let entry = before.fold(entry, |entry, &(other, is_optional)| match is_optional {
         true => entry.before_if_present(KEYS[other]),
@@ -229,6 +246,7 @@ struct Row {
     before: Vec<Named>,
     after: Vec<Named>,
     is_enabled: bool,
+    is_if_absent: bool,
 }
 
 impl Row {
@@ -286,12 +304,12 @@ proptest! {
         for op in plain.chain(ops) {
             let is_fill = rows.len() < 140 && matches!(&op, Op::InsertUnnamed { before, after, .. } if before.len() + after.len() == 0);
             match op {
-                Op::Insert { key, priority, before, after, is_enabled } => {
-                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled })?;
+                Op::Insert { key, priority, before, after, is_enabled, is_if_absent } => {
+                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled, is_if_absent })?;
                 }
                 Op::InsertUnnamed { priority, before, after } => {
                     let key = unnamed.next().expect("unbounded");
-                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled: true })?;
+                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled: true, is_if_absent: false })?;
                 }
                 Op::Remove(key) => {
                     let is_there = rows.iter().any(|row| row.key == key);
@@ -327,7 +345,8 @@ fn insert(slot: &mut Names, rows: &mut Vec<Row>, row: Row) -> Result<(), TestCas
         let is_registered = next.iter().any(|row| row.key == other);
         other != row.key && (is_optional || is_registered || kept.contains(named))
     };
-    let is_valid = row.named().all(|named| known(&named)) && !has_cycle(&next);
+    let is_free = !row.is_if_absent || rows.iter().all(|other| other.key != row.key);
+    let is_valid = is_free && row.named().all(|named| known(&named)) && !has_cycle(&next);
     let before: Vec<_> = slot.iter().map(|(_, meta)| meta.id()).collect();
     let inserted = slot.try_insert(entry_of(&row));
     prop_assert_eq!(inserted.is_ok(), is_valid);
@@ -403,6 +422,13 @@ fn check(slot: &Names, rows: &[Row]) -> Result<(), TestCaseError> {
     let mut at_once = Names::new();
     at_once.insert_all(rows.iter().map(entry_of));
     prop_assert_eq!(&order, &names(&at_once));
+    // A second time, all or none of them are registered.
+    let is_free = |row: &Row| !row.is_if_absent || row.key >= KEYS.len();
+    let again = at_once.try_insert_all(rows.iter().map(entry_of));
+    prop_assert_eq!(again.is_ok(), rows.iter().all(is_free));
+    if again.is_err() {
+        prop_assert_eq!(&order, &names(&at_once));
+    }
     let ranks: Vec<_> = slot.iter().map(|(_, meta)| meta.rank()).collect();
     prop_assert!(ranks.is_sorted_by(|a, b| a < b));
     // A dispatch runs the enabled entries in this order.

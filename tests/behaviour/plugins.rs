@@ -293,3 +293,40 @@ fn t_66_a_plugin_names_another_that_is_not_there_yet() {
         .with_hooks(Entry::new(Plugin("a")).key("a").priority(3));
     assert_eq!(names(&set), ["a late", "whole a late"]);
 }
+
+#[test]
+fn t_66_a_plugin_is_registered_only_if_its_key_is_free() {
+    let once = |name| Entry::new(Plugin(name)).key("plugin").if_absent();
+    let mut set = AppHooksSet::new().with_hooks(once("a"));
+    let refused = set.try_register_hooks(once("b"));
+    assert!(
+        matches!(&refused, Err(RegistrationError::TakenKey { key, .. }) if key == "plugin"),
+        "{refused:?}"
+    );
+    assert_eq!(names(&set), ["a", "a"]);
+    // The same in an extension, which then changes nothing.
+    let other = || {
+        AppHooksSet::new()
+            .with_hooks(Plugin("x"))
+            .with_hooks(once("b"))
+    };
+    assert!(set.try_extend(other()).is_err());
+    assert_eq!(names(&set), ["a", "a"]);
+    assert!(set.remove_hooks("plugin"));
+    set.try_extend(other()).unwrap();
+    assert_eq!(names(&set), ["x b", "x b"]);
+    // Another entry replaces it.
+    let set = set.with_hooks(Entry::new(Plugin("c")).key("plugin"));
+    assert_eq!(names(&set), ["x c", "x c"]);
+
+    // A singleton has one place.
+    let third = |name: &'static str| Entry::new(move || std::future::ready(vec![name])).if_absent();
+    let mut set = AppHooksSet::new();
+    set.third_mut().try_register(third("first")).unwrap();
+    assert!(set.third_mut().try_register(third("second")).is_err());
+    let mut other = AppHooksSet::new();
+    other.third_mut().try_register(third("second")).unwrap();
+    assert!(set.clone().try_extend(other.clone()).is_err());
+    assert_eq!(run_now(set.third()).unwrap(), ["first"]);
+    assert!(AppHooksSet::new().try_extend(other).is_ok());
+}

@@ -29,6 +29,7 @@ struct Row {
     before: Vec<Named>,
     after: Vec<Named>,
     is_enabled: bool,
+    is_if_absent: bool,
 }
 
 impl Row {
@@ -37,6 +38,10 @@ impl Row {
             .name(self.key)
             .priority(self.priority)
             .enabled(self.is_enabled);
+        let options = match self.is_if_absent {
+            true => options.if_absent(),
+            false => options,
+        };
         let before = self.before.iter();
         let options = before.fold(options, |options, &(key, is_optional)| match is_optional {
             true => options.before_if_present(key),
@@ -54,6 +59,10 @@ impl Row {
             .key(self.key)
             .priority(self.priority)
             .enabled(self.is_enabled);
+        let entry = match self.is_if_absent {
+            true => entry.if_absent(),
+            false => entry,
+        };
         let entry =
             self.before
                 .iter()
@@ -523,14 +532,25 @@ enum Op {
 fn ops() -> impl Strategy<Value = Vec<(usize, Op)>> {
     let key = prop::sample::select(&KEYS[..]);
     let some = prop::collection::vec((key.clone(), any::<bool>()), 0..2);
-    let row = (key.clone(), -1..2_i32, some.clone(), some, any::<bool>());
-    let row = row.prop_map(|(key, priority, before, after, is_enabled)| Row {
-        key,
-        priority,
-        before,
-        after,
-        is_enabled,
-    });
+    let rarely = prop::bool::weighted(0.2);
+    let row = (
+        key.clone(),
+        -1..2_i32,
+        some.clone(),
+        some,
+        any::<bool>(),
+        rarely,
+    );
+    let row = row.prop_map(
+        |(key, priority, before, after, is_enabled, is_if_absent)| Row {
+            key,
+            priority,
+            before,
+            after,
+            is_enabled,
+            is_if_absent,
+        },
+    );
     let op = prop_oneof![
         6 => row.prop_map(Op::Register),
         2 => key.clone().prop_map(Op::Remove),
@@ -589,7 +609,8 @@ fn accept(rows: &mut Vec<Row>, row: &Row) -> bool {
         let is_registered = next.iter().any(|other| other.key == key);
         key != row.key && (is_optional || is_registered || kept.contains(named))
     };
-    let is_accepted = row.named().iter().all(is_known) && !has_cycle(&next);
+    let is_free = !row.is_if_absent || rows.iter().all(|other| other.key != row.key);
+    let is_accepted = is_free && row.named().iter().all(is_known) && !has_cycle(&next);
     if is_accepted {
         *rows = next;
     }

@@ -108,6 +108,8 @@ pub(super) struct State {
     pub(super) conditional: usize,
     /// Number of entries with `before` or `after`.
     constrained: usize,
+    /// Number of entries that replace no other.
+    unreplacing: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
     /// Built by the first change of a large slot that looks up an entry; clones do not copy it.
@@ -121,6 +123,7 @@ impl State {
             disabled: 0,
             conditional: 0,
             constrained: 0,
+            unreplacing: 0,
             next_sequence: 0,
             timer,
             index: ColdOption::none(),
@@ -139,6 +142,7 @@ impl State {
         self.disabled = 0;
         self.conditional = 0;
         self.constrained = 0;
+        self.unreplacing = 0;
     }
 
     /// Registers the first entry of a slot without entries. It is [plain](EntryMeta::is_plain).
@@ -180,6 +184,7 @@ impl State {
             meta.is_enabled() && meta.is_conditional(),
         );
         change(&mut self.constrained, meta.is_constrained());
+        change(&mut self.unreplacing, meta.is_if_absent());
     }
 
     pub(super) fn find(&self, entries: &dyn Entries, wanted: Lookup<'_>) -> Option<Position> {
@@ -215,6 +220,9 @@ impl State {
         let key = meta.key().map(Lookup::Key);
         let old = key.and_then(|key| self.find_indexed(entries, key));
         let old = old.map(|old| Arc::clone(entries.meta(old)));
+        if let Err(error) = meta.check_absent(old.as_deref()) {
+            return Err(Refused::new(error, meta));
+        }
         let mut rank = None;
         if self.constrained > 0 || meta.is_constrained() {
             rank = match self.related_rank(entries, &meta, old.as_deref()) {
@@ -285,6 +293,9 @@ impl State {
         for (number, meta) in metas.iter().enumerate() {
             let (hook, meta) = (HookAt::New(number), Arc::clone(meta));
             let replaced = meta.key().and_then(|key| by_key.get(key).copied());
+            if let Err(error) = meta.check_absent(replaced.map(|at| &*all[at].meta)) {
+                return Err(Refused::new(error, metas));
+            }
             let at = self.add(&mut all, &mut next_sequence, hook, meta, replaced);
             by_key.extend(key(&all[at]).map(|key| (key, at)));
         }
@@ -323,9 +334,15 @@ impl State {
         }
     }
 
-    /// Returns `true` if a registration of these entries may compute the order of all.
+    /// Returns `true` if another slot may refuse the entries of this one.
+    pub(super) fn may_be_refused(&self) -> bool {
+        self.constrained > 0 || self.unreplacing > 0
+    }
+
+    /// Returns `true` if a registration of these entries may compute the order of all, or be refused.
     pub(super) fn relates(&self, metas: &[Arc<EntryMeta>]) -> bool {
-        self.constrained > 0 || metas.iter().any(|meta| meta.is_constrained())
+        let is_related = |meta: &Arc<EntryMeta>| meta.is_constrained() || meta.is_if_absent();
+        self.constrained > 0 || metas.iter().any(is_related)
     }
 
     /// Plans the removal of an entry, if it exists.

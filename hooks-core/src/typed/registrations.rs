@@ -317,6 +317,16 @@ pub(crate) fn check_all<H: ?Sized>(
     inserted.map_err(Refused::into_error)
 }
 
+/// Returns an error if the hook of a singleton is not replaced by that of another slot of an equal set.
+pub(crate) fn check_replaced<H: ?Sized>(
+    slot: &Slot<H>,
+    other: &Slot<H>,
+) -> Result<(), RegistrationError> {
+    let present = slot.metas().into_iter().next();
+    let mut others = other.metas().into_iter();
+    others.try_for_each(|meta| meta.check_absent(present))
+}
+
 fn warn_overwritten(slot: &'static str) {
     tracing::warn!(
         target: "hooks_core",

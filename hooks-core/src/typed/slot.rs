@@ -14,7 +14,7 @@ use crate::hook_future::now;
 use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
-use crate::typed::registrations::{Registrations, RegistrationsRef, check_all};
+use crate::typed::registrations::{Registrations, RegistrationsRef, check_all, check_replaced};
 use crate::typed::rule::Rule;
 use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd};
 
@@ -79,6 +79,9 @@ where
 
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
     pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
+        if <S::Kind as Kind<S>>::Rule::IS_SINGLE {
+            return check_replaced(&self.slot, &other.slot);
+        }
         check_all(&self.slot, &other.slot)
     }
 

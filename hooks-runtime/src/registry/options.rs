@@ -39,6 +39,7 @@ pub struct RegisterOptions {
     pub(crate) after: Vec<Cow<'static, str>>,
     pub(crate) before_if_present: Vec<Cow<'static, str>>,
     pub(crate) after_if_present: Vec<Cow<'static, str>>,
+    pub(crate) if_absent: bool,
     pub(crate) disabled: bool,
     pub(crate) conditions: Conditions,
     pub(crate) disable_after: Option<NonZeroU32>,
@@ -137,6 +138,14 @@ impl RegisterOptions {
     #[must_use]
     pub fn after_if_present(mut self, key: impl Into<Cow<'static, str>>) -> Self {
         self.after_if_present.push(key.into());
+        self
+    }
+
+    /// Registers the hook only if its key or id is free: instead of replacing the other hook, the
+    /// registration is refused. See [`Entry::if_absent`].
+    #[must_use]
+    pub fn if_absent(mut self) -> Self {
+        self.if_absent = true;
         self
     }
 
@@ -241,7 +250,7 @@ impl RegisterOptions {
         self
     }
 
-    /// Returns the options in an entry.
+    /// Returns the options in an entry, for a hook that replaces it.
     pub(crate) fn of(entry: &EntryMeta) -> Self {
         fn owned<'k>(keys: impl Iterator<Item = &'k str>) -> Vec<Cow<'static, str>> {
             keys.map(|key| key.to_owned().into()).collect()
@@ -296,6 +305,9 @@ impl RegisterOptions {
         }
         entry = self.before.into_iter().fold(entry, Entry::before);
         entry = self.after.into_iter().fold(entry, Entry::after);
+        if self.if_absent {
+            entry = entry.if_absent();
+        }
         let before = self.before_if_present.into_iter();
         entry = before.fold(entry, Entry::before_if_present);
         let after = self.after_if_present.into_iter();
