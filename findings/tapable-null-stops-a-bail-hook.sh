@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Guess: a tap of tapable that returns `null` or `undefined` has no opinion: a bail hook runs the next
-# tap, and a waterfall hook keeps its value. The operators `??` and `?.`
-# take the two for the same.
+# tap, and a waterfall hook keeps its value. The operators `??` and `?.` take the two for the same.
 # True: only `undefined` has no opinion. `null` ends a bail hook and is its result, and replaces the value
 # of a waterfall hook, as `false`, `0` and `''` do.
 # Version: tapable 2.3.4 of npm. Source: run below; the code that its lib/HookCodeFactory.js writes compares
