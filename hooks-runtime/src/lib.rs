@@ -165,6 +165,7 @@ pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
     WeakPhaseRegistry,
 };
+pub use registry::failure_counts::DisabledHook;
 pub use registry::options::RegisterOptions;
 pub use timer::HostTimer;
 

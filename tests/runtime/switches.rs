@@ -8,8 +8,8 @@ use hooks_runtime::events::EventPhase;
 use hooks_runtime::phases::{PostFn, PreFn, PreObserverFn, PreResult};
 use hooks_runtime::transform::{TransformFn, TransformInput, TransformRegistry, Transformed};
 use hooks_runtime::{
-    Action, EmitOptions, Event, FailurePolicy, HookRegistry, HookResponse, HookResult, HookStatus,
-    Map, Phase, PhaseRegistry, RegisterOptions, ResponseAction,
+    Action, DisabledHook, EmitOptions, Event, FailurePolicy, HookRegistry, HookResponse,
+    HookResult, HookStatus, Map, Phase, PhaseRegistry, RegisterOptions, ResponseAction,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -266,6 +266,124 @@ fn a_hook_is_disabled_after_consecutive_failures() {
     registry.set_enabled("flaky", true);
     assert_eq!((hook().failures, hook().enabled), (0, true));
     assert_eq!(run("error").failures.len(), 1);
+}
+
+/// Returns a log of the hooks that a registry disables, and its callback.
+fn disabled_hooks() -> (Log, impl Fn(&DisabledHook) + Clone + Send + Sync + 'static) {
+    let log = Log::new();
+    let callback = {
+        let log = log.clone();
+        move |hook: &DisabledHook| {
+            log.add(format!(
+                "{} of {} after {}",
+                hook.name, hook.place, hook.failures
+            ));
+        }
+    };
+    (log, callback)
+}
+
+#[test]
+fn the_host_is_called_for_a_disabled_hook_of_every_front_end() {
+    let (log, callback) = disabled_hooks();
+    let hooks = HookRegistry::new();
+    hooks.set_on_disabled(callback.clone());
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    hooks.register("e", fails, named("twice").disable_after(2));
+    let observes = named("observer")
+        .phase(EventPhase::Observe)
+        .disable_after(1);
+    hooks.register("e", fails, observes);
+    hooks.register("collected", fails, named("collected").disable_after(1));
+    block_on(emit(&hooks, "e", ()));
+    assert_eq!(log.take(), ["observer of e after 1"]);
+    block_on(emit(&hooks, "e", ()));
+    assert_eq!(log.take(), ["twice of e after 2"]);
+    block_on(emit(&hooks, "e", ()));
+    assert!(
+        log.take().is_empty(),
+        "once for each time that a hook is disabled"
+    );
+    block_on(hooks.emit_and_collect("collected", (), Duration::from_secs(1)));
+    assert_eq!(log.take(), ["collected of collected after 1"]);
+    // A copy has the callback, and calls it once for both registries.
+    hooks.register("copied", fails, named("copied").disable_after(1));
+    let copy = hooks.for_call(|_| {});
+    block_on(emit(&copy, "copied", ()));
+    assert_eq!(log.take(), ["copied of copied after 1"]);
+
+    let phases: PhaseRegistry<str, str> = PhaseRegistry::new();
+    phases.set_on_disabled(callback);
+    let isolated = || plain().on_failure(FailurePolicy::Isolate).disable_after(1);
+    let pre = PreFn::new("pre", |_: &str| Err::<HookResponse, _>("broken"));
+    phases.register_pre(pre, isolated());
+    let post = PostFn::new("post", |_: &str, _: Option<&str>| Err::<(), _>("broken"));
+    phases.register_post(post, plain().disable_after(1));
+    let observer = PreObserverFn::new("observer", |_: &str, _: PreResult<'_>| {
+        Err::<(), _>("broken")
+    });
+    phases.register_observer(observer, plain().disable_after(1));
+    let result = TransformFn::new("result", |_: TransformInput<'_, str>| {
+        Err::<Transformed<str>, _>("broken")
+    });
+    phases.results().register(result, isolated());
+    block_on(phases.execute_pre("call")).unwrap();
+    block_on(phases.execute_post("done", None));
+    block_on(phases.results().apply("raw")).unwrap();
+    let mut lines = log.take();
+    lines.sort();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for (line, name) in lines.iter().zip(["observer", "post", "pre", "result"]) {
+        assert!(
+            line.starts_with(name) && line.ends_with("after 1"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn the_callback_uses_its_registry_and_a_panic_of_it_is_logged() {
+    let hooks = HookRegistry::new();
+    let weak = hooks.downgrade();
+    hooks.set_on_disabled(move |hook| {
+        let hooks = weak.upgrade().expect("the registry lives");
+        assert_eq!(hooks.set_enabled(&hook.name, true), 1);
+        hooks.register("e", |_: Event<'_>| HookResult::proceed(), named("added"));
+        hooks.set_on_disabled(|_| panic!("out of order"));
+    });
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    hooks.register("e", fails, named("flaky").disable_after(1));
+    block_on(emit(&hooks, "e", ()));
+    assert!(
+        hooks.descriptors()[0].enabled,
+        "the callback enabled it again"
+    );
+    assert_eq!(hooks.list_handlers(Some("e"))["e"], ["flaky", "added"]);
+
+    let second = async { emit(&hooks, "e", ()).await.failures.len() };
+    let (failures, lines) = block_on(capture_logs(second));
+    assert_eq!(failures, 1, "the emission has its result");
+    assert!(!hooks.descriptors()[0].enabled);
+    let panicked = ["the callback for disabled hooks panicked"];
+    assert!(has_line(&lines, "ERROR", &panicked), "{lines:?}");
+}
+
+#[test]
+fn a_replaced_callback_is_dropped_without_a_lock() {
+    struct Uses(HookRegistry);
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            self.0.set_on_disabled(|_| {});
+        }
+    }
+    let hooks = HookRegistry::new();
+    let other = HookRegistry::new();
+    let uses = Uses(hooks.clone());
+    other.set_on_disabled(move |_| _ = &uses);
+    other.set_on_disabled(|_| {});
+    let uses = Uses(other.clone());
+    other.set_on_disabled(move |_| _ = &uses);
+    other.set_on_disabled(|_| {});
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,7 +27,7 @@ use crate::Map;
 use crate::around_registry::checked;
 use crate::lock::lock;
 use crate::registry::cell::CowCell;
-use crate::registry::failure_counts::{FailureCounts, Origin};
+use crate::registry::failure_counts::{DisabledHook, FailureCounts, Origin};
 use crate::registry::options::{Inserted, RegisterOptions, check_disabling};
 use crate::timer::HostTimer;
 
@@ -437,6 +437,35 @@ impl HookRegistry {
         let defaults = fields.into().into_map();
         let update = |table: &mut TableWriter| table.set_defaults(defaults);
         self.inner.table.update(update);
+    }
+
+    /// Sets a callback for hooks that the registry disables after failures
+    /// ([`RegisterOptions::disable_after`](crate::RegisterOptions::disable_after)). It replaces the callback before.
+    ///
+    /// The callback runs in the task of the run in which the hook failed last, after the hook is disabled
+    /// and without a lock: it may use the registry. A panic is caught and logged. Copies of the registry
+    /// have the callback, too.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// use hooks_runtime::{Event, HookError, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let (disabled, receiver) = mpsc::channel();
+    /// hooks.set_on_disabled(move |hook| _ = disabled.send(hook.clone()));
+    /// let flaky = |_: Event<'_>| Err::<HookResult, _>(HookError::from("no connection"));
+    /// hooks.register("tool:pre", flaky, RegisterOptions::new().name("flaky").disable_after(1));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// hooks.emit("tool:pre", ()).await?;
+    /// let hook = receiver.recv().unwrap();
+    /// assert_eq!((&*hook.name, &*hook.place, hook.failures), ("flaky", "tool:pre", 1));
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set_on_disabled(&self, callback: impl Fn(&DisabledHook) + Send + Sync + 'static) {
+        self.inner.counts.set_on_disabled(Arc::new(callback));
     }
 
     /// Sets whether later emissions get a `timestamp` in UTC in their data, unless the data or the

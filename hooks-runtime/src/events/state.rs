@@ -40,8 +40,8 @@ impl HookRegistryInner {
 
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        self.origin.disable(self, failed, event, |registry, id| {
-            registry.table.update(|table| table.disable(event, id))
-        });
+        let disable = |registry: &Self, id| registry.table.update(|table| table.disable(event, id));
+        self.origin
+            .disable(self, failed, event, &self.counts, disable);
     }
 }

@@ -14,6 +14,7 @@ use super::observer::{ObserverCall, PreObserver};
 use super::phase::Phase;
 use crate::around_registry::AroundRegistry;
 use crate::registry::call::{Call, DynCall, PlainHook};
+use crate::registry::failure_counts::{DisabledHook, OnDisabled};
 use crate::registry::options::RegisterOptions;
 use crate::registry::slot::{Registered, SharedSlot};
 use crate::timer::HostTimer;
@@ -279,6 +280,23 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         let options = unordered(options);
         let hook = Arc::new(PlainHook(hook));
         self.inner.post.register(hook, registered, options)
+    }
+
+    /// Sets a callback for hooks that the registry disables after failures
+    /// ([`RegisterOptions::disable_after`]). It replaces the callback before.
+    ///
+    /// The callback runs in the task of the run in which the hook failed last, after the hook is disabled
+    /// and without a lock: it may use the registry. A panic is caught and logged. Copies of the registry
+    /// have the callback, too.
+    ///
+    /// It is called for PRE hooks, POST hooks, observers, and transforms of requests and results.
+    pub fn set_on_disabled(&self, callback: impl Fn(&DisabledHook) + Send + Sync + 'static) {
+        let callback: OnDisabled = Arc::new(callback);
+        self.inner.pre.set_on_disabled(Arc::clone(&callback));
+        self.inner.post.set_on_disabled(Arc::clone(&callback));
+        self.inner.observers.set_on_disabled(Arc::clone(&callback));
+        self.inner.requests.share_on_disabled(Arc::clone(&callback));
+        self.inner.results.share_on_disabled(callback);
     }
 
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook

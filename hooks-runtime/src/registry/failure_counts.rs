@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+use hooks_core::__private::drop_catching_panic;
 use hooks_core::dispatch::Monitor;
 use hooks_core::{EntryId, EntryMeta, Failure, Slot};
 
@@ -17,6 +19,25 @@ pub(crate) struct FailureCounts {
     /// `true` once a registration has had a limit.
     is_used: AtomicBool,
     is_copy: bool,
+    on_disabled: Mutex<Option<OnDisabled>>,
+}
+
+/// The callback of a host.
+pub(crate) type OnDisabled = Arc<dyn Fn(&DisabledHook) + Send + Sync>;
+
+/// A hook that its registry has disabled after failures
+/// ([`RegisterOptions::disable_after`](crate::RegisterOptions::disable_after)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DisabledHook {
+    /// The displayed name of the hook.
+    pub name: String,
+    /// The event, or the phase of the hook.
+    pub place: String,
+    /// The registration.
+    pub id: EntryId,
+    /// Number of failures since the last success.
+    pub failures: u32,
 }
 
 #[derive(Clone)]
@@ -66,7 +87,38 @@ impl FailureCounts {
             counts: Mutex::new(lock(&self.counts).clone()),
             is_used: AtomicBool::new(self.is_used()),
             is_copy: true,
+            on_disabled: Mutex::new(lock(&self.on_disabled).clone()),
         }
+    }
+
+    /// Sets the callback for hooks that are disabled.
+    pub(crate) fn set_on_disabled(&self, callback: OnDisabled) {
+        let replaced = lock(&self.on_disabled).replace(callback);
+        // The destructor of a callback is code of the host, and may use the registry.
+        drop_catching_panic(replaced);
+    }
+
+    /// Calls the callback of the host. A panic is caught and logged: the run goes on.
+    fn notify(&self, hook: &FailedHook, place: &str) {
+        let Some(callback) = lock(&self.on_disabled).clone() else {
+            return;
+        };
+        let disabled = DisabledHook {
+            name: hook.name.to_string(),
+            place: place.to_owned(),
+            id: hook.id,
+            failures: hook.failures,
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| callback(&disabled))) {
+            drop_catching_panic(payload);
+            tracing::error!(
+                target: "hooks_runtime",
+                place,
+                hook = &*hook.name,
+                "the callback for disabled hooks panicked"
+            );
+        }
+        drop_catching_panic(callback);
     }
 
     /// Begins to count the failures of a registration, if it has a limit. Ends the count of the
@@ -187,14 +239,15 @@ impl<R> Origin<R> {
         Origin(Some(origin.unwrap_or_else(|| Arc::downgrade(registry))))
     }
 
-    /// Disables hooks that have reached their limit, in a registry with this origin and in the
-    /// origin. `place` is the event or the phase; `disable` returns `true` if the hook is still
+    /// Disables hooks that have reached their limit, in a registry with this origin and these counts, and
+    /// in the origin. `place` is the event or the phase; `disable` returns `true` if the hook is still
     /// registered and was enabled.
     pub(crate) fn disable(
         &self,
         registry: &R,
         failed: Vec<FailedHook>,
         place: &str,
+        counts: &FailureCounts,
         disable: impl Fn(&R, EntryId) -> bool,
     ) {
         for hook in failed {
@@ -202,6 +255,7 @@ impl<R> Origin<R> {
             let origin = self.0.as_ref().and_then(Weak::upgrade);
             if origin.is_some_and(|origin| disable(&origin, hook.id)) || is_disabled {
                 hook.log(place);
+                counts.notify(&hook, place);
             }
         }
     }

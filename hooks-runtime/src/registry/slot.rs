@@ -11,7 +11,7 @@ use hooks_core::{
 
 use super::call::{Call, DynCall, with_filters};
 use super::cell::{CowCell, Snapshot};
-use super::failure_counts::{FailureCounts, FailureMonitor, Origin, disable_entry};
+use super::failure_counts::{FailureCounts, FailureMonitor, OnDisabled, Origin, disable_entry};
 use super::filter::{InputFilters, ToolName};
 use super::options::{Inserted, RegisterOptions, check_disabling, insert, insert_with_id};
 
@@ -53,6 +53,11 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
                 origin: Origin::of_copy(state, &state.origin),
             }),
         }
+    }
+
+    /// Sets the callback for hooks that are disabled after failures.
+    pub(crate) fn set_on_disabled(&self, callback: OnDisabled) {
+        self.state.counts.set_on_disabled(callback);
     }
 
     /// Returns the hooks of one run. Give them back by `drop_catching_panic`.
@@ -165,11 +170,9 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             None => hooks.dispatch(policy).await,
             Some(report) => report.dispatch(hooks, policy).await.0,
         };
-        state
-            .origin
-            .disable(state, failed, state.name, |state, id| {
-                state.hooks.update(|slot| disable_entry(slot, id))
-            });
+        let disable = |state: &SlotState<H>, id| state.hooks.update(|slot| disable_entry(slot, id));
+        let origin = &state.origin;
+        origin.disable(state, failed, state.name, &state.counts, disable);
         output
     }
 }

@@ -13,6 +13,7 @@ use super::outcome::{TransformError, TransformOutcome};
 use super::run::{TransformCall, TransformPolicy, policy};
 use crate::lock::lock;
 use crate::registry::call::{Call, DynCall, PlainHook};
+use crate::registry::failure_counts::{DisabledHook, OnDisabled};
 use crate::registry::filter::ToolName;
 use crate::registry::options::RegisterOptions;
 use crate::registry::slot::{Registered, SharedSlot};
@@ -75,6 +76,20 @@ impl<T: ?Sized + 'static> TransformRegistry<T> {
     #[must_use]
     pub fn deregister(&self, id: &str) -> bool {
         self.hooks.remove(id)
+    }
+
+    /// Sets a callback for hooks that the registry disables after failures
+    /// ([`RegisterOptions::disable_after`]). It replaces the callback before.
+    ///
+    /// The callback runs in the task of the run in which the hook failed last, after the hook is disabled
+    /// and without a lock: it may use the registry. A panic is caught and logged. Copies of the registry
+    /// have the callback, too.
+    pub fn set_on_disabled(&self, callback: impl Fn(&DisabledHook) + Send + Sync + 'static) {
+        self.share_on_disabled(Arc::new(callback));
+    }
+
+    pub(crate) fn share_on_disabled(&self, callback: OnDisabled) {
+        self.hooks.set_on_disabled(callback);
     }
 
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
