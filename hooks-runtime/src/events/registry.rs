@@ -449,12 +449,12 @@ impl HookRegistry {
     /// ```
     /// use std::sync::mpsc;
     ///
-    /// use hooks_runtime::{Event, HookError, HookRegistry, HookResult, RegisterOptions};
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
     ///
     /// let hooks = HookRegistry::new();
     /// let (disabled, receiver) = mpsc::channel();
     /// hooks.set_on_disabled(move |hook| _ = disabled.send(hook.clone()));
-    /// let flaky = |_: Event<'_>| Err::<HookResult, _>(HookError::from("no connection"));
+    /// let flaky = |_: Event<'_>| Err::<HookResult, _>("no connection");
     /// hooks.register("tool:pre", flaky, RegisterOptions::new().name("flaky").disable_after(1));
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
