@@ -205,3 +205,61 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     }
     panic!("the dispatch did not end");
 }
+
+/// A synchronous call cannot wait on the only thread: it is handled as re-entrant.
+mod modes {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use hooks_core::{HookReentrancyError, Stateful, hooks};
+
+    #[hooks]
+    trait Modes {
+        #[hook(singleton)]
+        async fn slow() -> u32 {
+            0
+        }
+
+        #[hook(singleton, sync)]
+        fn quick() -> u32 {
+            0
+        }
+    }
+
+    struct Counter(u32);
+
+    impl StatefulSlow for Counter {
+        async fn call_mut(&mut self) -> u32 {
+            std::future::pending().await
+        }
+    }
+
+    impl StatefulQuick for Counter {
+        fn call_mut(&mut self) -> u32 {
+            self.0 += 1;
+            self.0
+        }
+
+        fn on_reentrancy(error: HookReentrancyError) -> u32 {
+            assert_eq!(error.slot, "quick");
+            100
+        }
+    }
+
+    #[test]
+    fn t_63_a_call_that_would_block_the_only_thread_is_re_entrant() {
+        let counter = Stateful::new(Counter(0));
+        let set = ModesSet::new()
+            .with_slow(counter.clone())
+            .with_quick(counter);
+        assert_eq!(set.quick(), 1);
+        {
+            let mut slow = pin!(set.slow());
+            let polled = slow.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            assert_eq!(set.quick(), 100);
+        }
+        assert_eq!(set.quick(), 2, "the dropped call released the state");
+    }
+}
