@@ -69,9 +69,8 @@ impl<H> Entry<H> {
     /// later, it moves directly before that entry. May be called several times.
     ///
     /// An unknown key and a cycle are refused at registration; [`before_if_present`] takes a key that is
-    /// registered later. If the entry with the key is removed
-    /// later, the constraint has no effect until the key is registered again; an entry that replaces
-    /// this entry may then name the key, too.
+    /// registered later. If the entry with the key is removed later, the constraint has no effect until
+    /// the key is registered again; an entry that replaces this entry may then name the key, too.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -618,11 +617,8 @@ impl EntryMeta {
 
     /// Checks that a slot of one hook supports the options.
     pub(crate) fn check_single(&self, slot: &str) -> Result<(), RegistrationError> {
-        let mut required = self
-            .constraints
-            .iter()
-            .filter(|constraint| !constraint.is_optional);
-        match required.next() {
+        let mut constraints = self.constraints.iter();
+        match constraints.find(|constraint| !constraint.is_optional) {
             None => Ok(()),
             Some(constraint) => Err(RegistrationError::invalid_option(format!(
                 "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",

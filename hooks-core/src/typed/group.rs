@@ -46,46 +46,38 @@ pub trait HookGroup<'h, Set>: Sized {
     }
 }
 
+/// Writes the methods of a pointer to `$T`: they register the hooks of the value, with `$with` of the
+/// options of the entry.
+macro_rules! pointee_hooks {
+    ($h:lifetime, $Set:ty, $T:ty, |$options:ident| $with:expr) => {
+        fn __hooks_register<P>(
+            provider: &Arc<HookGroupPtr<P, $Set>>,
+            set: &mut $Set,
+        ) -> Result<(), RegistrationError>
+        where
+            P: GroupPointer<Target = Self> + $h,
+        {
+            <$T>::__hooks_register(&provider.through(), set)
+        }
+
+        fn __hooks_register_owned(
+            self,
+            $options: Option<Arc<EntryMeta>>,
+            set: &mut $Set,
+        ) -> Result<(), RegistrationError> {
+            <$T>::__hooks_register(&HookGroupPtr::shared(self, $with), set)
+        }
+    };
+}
+
 #[diagnostic::do_not_recommend]
 impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
-    fn __hooks_register<P>(
-        provider: &Arc<HookGroupPtr<P, Set>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError>
-    where
-        P: GroupPointer<Target = Self> + 'h,
-    {
-        T::__hooks_register(&provider.through(), set)
-    }
-
-    fn __hooks_register_owned(
-        self,
-        options: Option<Arc<EntryMeta>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError> {
-        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
-    }
+    pointee_hooks!('h, Set, T, |options| options);
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set: 'h, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
-    fn __hooks_register<P>(
-        provider: &Arc<HookGroupPtr<P, Set>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError>
-    where
-        P: GroupPointer<Target = Self> + 'h,
-    {
-        T::__hooks_register(&provider.through(), set)
-    }
-
-    fn __hooks_register_owned(
-        self,
-        options: Option<Arc<EntryMeta>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError> {
-        T::__hooks_register(&HookGroupPtr::shared(self, options), set)
-    }
+    pointee_hooks!('h, Set, T, |options| options);
 }
 
 /// A value with a condition: its hooks run in dispatches for which the condition returns `true`.
@@ -95,25 +87,10 @@ where
     T: HookGroup<'h, Set> + HookObject + 'h,
     F: Fn() -> bool + HookObject + 'h,
 {
-    fn __hooks_register<P>(
-        provider: &Arc<HookGroupPtr<P, Set>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError>
-    where
-        P: GroupPointer<Target = Self> + 'h,
-    {
-        T::__hooks_register(&provider.through(), set)
-    }
-
-    fn __hooks_register_owned(
-        self,
-        options: Option<Arc<EntryMeta>>,
-        set: &mut Set,
-    ) -> Result<(), RegistrationError> {
-        // Without an entry, `Entry::when` has not been called.
-        let options = options.unwrap_or_else(|| Entry::new(()).conditional(true).into_parts().1);
-        T::__hooks_register(&HookGroupPtr::shared(self, Some(options)), set)
-    }
+    // Without an entry, `Entry::when` has not been called.
+    pointee_hooks!('h, Set, T, |options| {
+        Some(options.unwrap_or_else(|| Entry::new(()).conditional(true).into_parts().1))
+    });
 }
 
 /// If the entry is refused in one of the slots, it is in none of them.

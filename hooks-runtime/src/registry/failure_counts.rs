@@ -98,7 +98,7 @@ impl FailureCounts {
         drop_catching_panic(replaced);
     }
 
-    /// Calls the callback of the host. A panic is caught and logged: the run goes on.
+    /// Calls the callback of the host. A panic is caught and logged: the run continues.
     fn notify(&self, hook: &FailedHook, place: &str) {
         let Some(callback) = lock(&self.on_disabled).clone() else {
             return;
