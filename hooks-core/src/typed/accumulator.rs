@@ -44,6 +44,8 @@ pub trait Accumulator<T> {
     fn reserve(&mut self, outputs: usize);
     /// Stores an output.
     fn push(&mut self, output: T);
+    /// Stores the output of the default of a slot without hooks: the only output.
+    fn set_only(&mut self, output: T);
     /// Stores these outputs only. All at once, so that a `Vec` of them is made without an allocation.
     fn set_all(&mut self, outputs: impl Iterator<Item = T>);
     /// Stores the output of the default of a `fallback` slot.
@@ -70,6 +72,10 @@ impl<T> Accumulator<T> for LastOutput<T> {
 
     fn push(&mut self, output: T) {
         self.0 = Some(output);
+    }
+
+    fn set_only(&mut self, output: T) {
+        self.push(output);
     }
 
     fn set_all(&mut self, outputs: impl Iterator<Item = T>) {
@@ -159,6 +165,11 @@ impl<T> Accumulator<T> for AllOutputs<T> {
             // The replaced `Vec` is empty. Dropping it would call a destructor.
             mem::forget(mem::replace(outputs, grown));
         }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn set_only(&mut self, output: T) {
+        *self = AllOutputs::of(Outputs::All(vec![output]));
     }
 
     fn set_all(&mut self, outputs: impl Iterator<Item = T>) {

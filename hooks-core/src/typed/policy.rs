@@ -103,7 +103,7 @@ where
             return Step::Stop;
         }
         if self.hooks == 0 {
-            self.accumulator.push(output);
+            self.accumulator.set_only(output);
             return Step::Stop;
         }
         self.check_output(output)
@@ -177,7 +177,7 @@ where
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
         let default_runs_first = R::default_runs_first(hooks);
-        if hooks > 0 || !R::FALLS_BACK {
+        if hooks > 0 {
             self.accumulator
                 .reserve(hooks + usize::from(default_runs_first));
         }

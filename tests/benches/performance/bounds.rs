@@ -3,8 +3,7 @@
 //!
 //! The targets, which `counts` also checks, are in `cases.rs`
 //! ([`Case::ratio_target`](crate::cases::Case::ratio_target)); a bound prevents regressions. Counts
-//! differ by a few instructions with the path of the repository, and may differ more with another
-//! compiler: `-- bounds` prints the new table.
+//! may differ with another compiler: `-- bounds` prints the new table.
 
 /// The bound of one case.
 #[derive(Debug)]

@@ -15,7 +15,8 @@ use crate::workload::{PROMPT, long_prompt};
 /// The hidden command for callgrind.
 pub(crate) const RUN: &str = "run";
 
-const REPEATS: [u64; 2] = [100, 600];
+/// Many repeats, because maps with random hashes vary the start by some 300 instructions.
+const REPEATS: [u64; 2] = [100, 4100];
 
 /// Cost of one dispatch, beyond its baseline and in total.
 #[derive(Clone, Copy)]
@@ -90,7 +91,8 @@ pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
         command
     });
     let counts = callgrind_all(&commands.collect::<Vec<_>>())?;
-    let one = |at: usize| (counts[at + 1] - counts[at]) / (REPEATS[1] - REPEATS[0]);
+    let repeats = REPEATS[1] - REPEATS[0];
+    let one = |at: usize| (counts[at + 1] - counts[at] + repeats / 2) / repeats;
     Ok(Count {
         ours: one(0),
         baseline: one(REPEATS.len()),
