@@ -102,6 +102,9 @@ pub struct EntryDescription {
     /// The keys of the entries after which this entry runs, if they are registered.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub after_if_present: Vec<String>,
+    /// The owner of the hook. Serialised if there is one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub owner: Option<String>,
     /// Timeout of a call. Serialised if there is one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub timeout: Option<Duration>,
@@ -167,6 +170,8 @@ impl EntryDescription {
                     .map(move |key| format!("{word} {}", escape(key)))
             })
             .collect();
+        let owner = self.owner.as_ref();
+        options.extend(owner.map(|owner| format!("of {}", escape(owner))));
         options.extend(self.conditional.then(|| "conditional".to_owned()));
         options.extend((!self.enabled).then(|| "disabled".to_owned()));
         options
@@ -301,6 +306,7 @@ impl From<&EntryMeta> for EntryDescription {
             after: owned(entry.after()),
             before_if_present: owned(entry.before_if_present()),
             after_if_present: owned(entry.after_if_present()),
+            owner: entry.owner().map(str::to_owned),
             timeout: entry.timeout(),
             trusted: entry.is_trusted(),
             conditional: entry.is_conditional(),

@@ -147,6 +147,27 @@ impl<H> Entry<H> {
         self
     }
 
+    /// Sets the owner: the plugin that registers the hook, in the host's words. Everything of an owner is
+    /// removed or disabled at once ([`Slot::remove_owner`](crate::Slot::remove_owner)). Without an owner
+    /// by default.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use hooks_core::{Entry, Slot};
+    ///
+    /// let mut slot: Slot<str> = Slot::new();
+    /// slot.insert(Entry::new(Arc::from("check")).owner("linter"));
+    /// slot.insert(Entry::new(Arc::from("audit")));
+    /// assert_eq!(slot.remove_owner("linter").len(), 1);
+    /// assert_eq!(slot.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<Cow<'static, str>>) -> Self {
+        self.options().owner = Some(Arc::from(&*owner.into()));
+        self
+    }
+
     fn constrained(mut self, side: Side, key: Cow<'static, str>, is_optional: bool) -> Self {
         self.options().constraints.push(Constraint {
             side,
@@ -269,6 +290,12 @@ impl<H> Entry<H> {
         Arc::make_mut(&mut self.meta)
     }
 
+    /// Removes the key.
+    pub(crate) fn without_key(mut self) -> Self {
+        self.options().clear_key();
+        self
+    }
+
     pub(crate) fn from_parts(hook: H, meta: Arc<EntryMeta>) -> Self {
         Entry { hook, meta }
     }
@@ -337,6 +364,9 @@ pub struct EntryMeta {
     is_conditional: bool,
     /// `true` if the entry replaces no other.
     is_if_absent: bool,
+    /// `true` while an entry of another slot is inserted ([`Slot::adopt`](crate::Slot::adopt)).
+    is_adopted: bool,
+    owner: Option<Arc<str>>,
     /// The keys before and after which the entry runs.
     constraints: Vec<Constraint>,
     /// Place in the list: the natural rank, unless a constraint moves the entry.
@@ -399,6 +429,8 @@ impl EntryMeta {
             is_enabled: true,
             is_conditional: false,
             is_if_absent: false,
+            is_adopted: false,
+            owner: None,
             constraints: Vec::new(),
             rank: (0, 0),
             timer: None,
@@ -487,16 +519,43 @@ impl EntryMeta {
         self.is_if_absent
     }
 
+    /// Returns the owner, if there is one ([`Entry::owner`]).
+    pub fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    /// Returns `true` if an entry of another slot is inserted: its options were checked there.
+    pub(crate) fn is_adopted(&self) -> bool {
+        self.is_adopted
+    }
+
+    /// Prepares the entry of another slot to be inserted.
+    pub(crate) fn adopt(&mut self) {
+        self.is_adopted = true;
+    }
+
+    /// Removes all constraints.
+    pub(crate) fn clear_constraints(&mut self) {
+        self.constraints.clear();
+    }
+
+    /// Removes the key.
+    pub(crate) fn clear_key(&mut self) {
+        self.key = None;
+    }
+
     /// Returns an error if the entry replaces none, and there is one to replace.
     pub(crate) fn check_absent(
         &self,
         replaced: Option<&EntryMeta>,
     ) -> Result<(), RegistrationError> {
         match replaced {
-            Some(replaced) if self.is_if_absent => Err(RegistrationError::TakenKey {
-                hook: self.name().into_owned(),
-                key: replaced.key().unwrap_or_default().to_owned(),
-            }),
+            Some(replaced) if self.is_if_absent && !self.is_adopted => {
+                Err(RegistrationError::TakenKey {
+                    hook: self.name().into_owned(),
+                    key: replaced.key().unwrap_or_default().to_owned(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -630,10 +689,13 @@ impl EntryMeta {
         }
     }
 
-    /// Stores the timer of the slot and this position, and assigns a new id, which it returns.
+    /// Stores the timer of the slot and this position, and assigns a new id, which it returns. An adopted
+    /// entry keeps its id.
     pub(crate) fn register(&mut self, timer: Option<&Arc<dyn Timer>>, sequence: u64) -> EntryId {
         self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
-        self.id = EntryId::next();
+        if !std::mem::take(&mut self.is_adopted) {
+            self.id = EntryId::next();
+        }
         self.sequence = sequence;
         self.rank = self.natural_rank();
         self.id

@@ -39,7 +39,13 @@ pub use std::future::Future;
 pub use std::marker::{Copy, PhantomData, Sized};
 pub use std::ops::{Deref, Fn};
 pub use std::option::Option::{self, None, Some};
-pub use std::primitive::{bool, str};
+/// Removes the key of an entry.
+#[must_use]
+pub fn without_key<H>(entry: crate::Entry<H>) -> crate::Entry<H> {
+    entry.without_key()
+}
+
+pub use std::primitive::{bool, str, usize};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
 pub use std::sync::Arc;

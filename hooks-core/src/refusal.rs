@@ -50,6 +50,14 @@ impl RegistrationError {
             message: message.into(),
         }
     }
+
+    /// Creates the error of a hook with a key that may not be replaced. For front ends.
+    pub fn taken_key(hook: impl Into<String>, key: impl Into<String>) -> Self {
+        RegistrationError::TakenKey {
+            hook: hook.into(),
+            key: key.into(),
+        }
+    }
 }
 
 impl fmt::Display for RegistrationError {

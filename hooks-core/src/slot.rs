@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::failure::drop_catching_panic;
-use crate::refusal::Refused;
+use crate::refusal::{Refused, RegistrationError};
 use crate::timer::Timer;
 
 mod change;
@@ -321,6 +321,58 @@ impl<H: ?Sized> Slot<H> {
         self.take(Lookup::Id(id))
     }
 
+    /// Removes all entries of an owner ([`Entry::owner`]). Returns their ids, in execution order.
+    pub fn remove_owner(&mut self, owner: &str) -> Vec<EntryId> {
+        let ids = self.of_owner(owner);
+        for id in &ids {
+            self.take(Lookup::Id(*id));
+        }
+        ids
+    }
+
+    /// Enables or disables all entries of an owner ([`Entry::owner`]). Returns their ids, in execution
+    /// order.
+    pub fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> Vec<EntryId> {
+        let ids = self.of_owner(owner);
+        for id in &ids {
+            self.enable(Lookup::Id(*id), is_enabled);
+        }
+        ids
+    }
+
+    fn of_owner(&self, owner: &str) -> Vec<EntryId> {
+        let metas = self.registered().map(|node| &node.meta);
+        let owned = metas.filter(|meta| meta.owner() == Some(owner));
+        owned.map(|meta| meta.id()).collect()
+    }
+
+    /// Returns an entry, which shares the hook, for [`adopt`](Self::adopt).
+    pub fn entry(&self, id: EntryId) -> Option<Entry<Arc<H>>> {
+        let leaves = self.lists.leaves();
+        let Position { leaf, at } = self.state.find(&leaves, Lookup::Id(id))?;
+        Some(leaves[leaf][at].entry())
+    }
+
+    /// Inserts an entry that is registered in another slot, too, under its id. It replaces an entry with
+    /// an equal key, and may name keys that are not registered. For front ends whose slots share
+    /// registrations: a removal or a switch by this id concerns one of the slots.
+    ///
+    /// # Errors
+    /// If the order would be a cycle. The entry is then inserted without its `before` and `after`; and
+    /// without its key, if other entries name the key so that the order would still be a cycle.
+    pub fn adopt(&mut self, entry: Entry<Arc<H>>) -> Result<(), RegistrationError> {
+        let Err(refused) = self.register(adopted(entry, |_| {})) else {
+            return Ok(());
+        };
+        let (error, entry) = refused.into_parts();
+        if let Err(refused) = self.register(adopted(entry, EntryMeta::clear_constraints)) {
+            let (_, entry) = refused.into_parts();
+            let registered = self.register(adopted(entry, EntryMeta::clear_key));
+            registered.expect("an entry without constraints that no entry names is not refused");
+        }
+        Err(error)
+    }
+
     /// Returns `true` if the order of the entries of both slots together may have to be computed, or if
     /// this slot may refuse entries of the other one.
     pub(crate) fn relates(&self, other: &Self) -> bool {
@@ -379,6 +431,15 @@ impl<H: ?Sized> Slot<H> {
         }
         Some(nodes)
     }
+}
+
+/// Returns the entry of another slot, changed, to be inserted.
+fn adopted<H>(entry: Entry<H>, change: impl FnOnce(&mut EntryMeta)) -> Entry<H> {
+    let (hook, mut meta) = entry.into_parts();
+    let options = Arc::make_mut(&mut meta);
+    options.adopt();
+    change(options);
+    Entry::from_parts(hook, meta)
 }
 
 /// Returns entries of these hooks and options.

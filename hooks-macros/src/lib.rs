@@ -143,6 +143,7 @@ use proc_macro::TokenStream;
 /// | `AppHooksSet::new()` | returns a set without hooks |
 /// | `with_hooks(value)`, `register_hooks(value)`, `try_register_hooks(value)` | register the hooks of an `#[impl_hooks]` block, or of an `Entry` of its value |
 /// | `remove_hooks(key)`, `set_enabled(key, bool)` | remove, enable or disable the hooks with a key in all slots |
+/// | `remove_owner(owner)`, `set_owner_enabled(owner, bool)` | remove, enable or disable the hooks of an owner in all slots |
 /// | `with_extended(set)`, `extend(set)`, `try_extend(set)` | add the hooks of another set |
 /// | `for_call(change)` | returns a copy with changes, for one call |
 /// | `describe()` | lists the slots, and their hooks in execution order |

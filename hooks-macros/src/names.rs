@@ -127,6 +127,8 @@ pub(crate) const RESERVED: &[&str] = &[
     "register_hooks",
     "try_register_hooks",
     "remove_hooks",
+    "remove_owner",
+    "set_owner_enabled",
     "set_enabled",
     "with_extended",
     "extend",

@@ -30,6 +30,7 @@ use hooks_core::{
     AroundCall, Entry, EntryMeta, FailurePolicy, IntoAround, Registration, RegistrationError, Slot,
 };
 
+use crate::registry::options::Defaults;
 use crate::registry::slot::SharedSlot;
 
 /// The around hooks of a call `C`. Clones share one registry.
@@ -85,7 +86,16 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// Creates a registry without hooks.
     pub fn new() -> Self {
         AroundRegistry {
-            hooks: SharedSlot::new("around", Slot::new()),
+            hooks: SharedSlot::new("around", Slot::new(), Defaults::default()),
+        }
+    }
+
+    /// Returns a registry that follows this one: it has the around hooks of this one, as they are at each
+    /// use, and its own. Otherwise as [`HookRegistry::child`](crate::HookRegistry::child).
+    #[must_use = "this registry itself stays unchanged"]
+    pub fn child(&self) -> Self {
+        AroundRegistry {
+            hooks: self.hooks.child(),
         }
     }
 
@@ -139,6 +149,16 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     #[must_use]
     pub fn set_enabled(&self, key: &str, is_enabled: bool) -> bool {
         self.hooks.set_enabled(key, is_enabled)
+    }
+
+    /// Removes the hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn remove_owner(&self, owner: &str) -> usize {
+        self.hooks.remove_owner(owner)
+    }
+
+    /// Enables or disables the hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn set_owner_enabled(&self, owner: &str, is_enabled: bool) -> usize {
+        self.hooks.set_owner_enabled(owner, is_enabled)
     }
 
     /// Returns `true` if no hook is registered.

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::Failure;
@@ -110,6 +111,33 @@ impl fmt::Debug for HookError {
             .finish()
     }
 }
+
+/// The error of a run whose hooks were pending at its deadline
+/// ([`RegistryOptions::deadline`](crate::RegistryOptions::deadline)), in a [`HookError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeadlineExceeded {
+    /// Time from the start to the deadline.
+    pub after: Duration,
+}
+
+impl DeadlineExceeded {
+    pub(crate) fn new(after: Duration) -> Self {
+        DeadlineExceeded { after }
+    }
+}
+
+impl fmt::Display for DeadlineExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "hooks were pending at the deadline, after {:?}",
+            self.after
+        )
+    }
+}
+
+impl Error for DeadlineExceeded {}
 
 /// A `HookError` that implements [`Error`].
 #[derive(Debug)]

@@ -142,7 +142,7 @@ pub use display::UserDisplay;
 #[cfg(feature = "engine")]
 #[doc(inline)]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
-pub use error::HookError;
+pub use error::{DeadlineExceeded, HookError};
 #[cfg(feature = "command")]
 #[doc(inline)]
 pub use events::CommandHook;
@@ -166,7 +166,7 @@ pub use phases::{
     WeakPhaseRegistry,
 };
 pub use registry::failure_counts::DisabledHook;
-pub use registry::options::RegisterOptions;
+pub use registry::options::{RegisterOptions, RegistryOptions};
 pub use timer::HostTimer;
 
 // Bounds of `register` and `emit`; their pages are in `events`.

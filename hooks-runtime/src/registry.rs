@@ -3,7 +3,8 @@
 //! | File | In | Out |
 //! |---|---|---|
 //! | `cell` | a change of a value | the value that readers see from then on, without a lock |
-//! | `options` | the options of a registration | the entry of a slot |
+//! | `layer` | a registry, its parent | the hooks of both, as they are now |
+//! | `options` | the options of a registry or of a registration | the entry of a slot |
 //! | `filter` | the filters of a registration, an input | whether the hook runs |
 //! | `call` | a hook and an input | the hook's future: the erased hook, with its filters |
 //! | `slot` | registrations, and a policy | a run of the registered hooks: counted, reported |
@@ -21,6 +22,7 @@ pub(crate) mod cell;
 pub(crate) mod deadline;
 pub(crate) mod failure_counts;
 pub(crate) mod filter;
+pub(crate) mod layer;
 pub(crate) mod observe;
 pub(crate) mod options;
 pub(crate) mod slot;

@@ -14,8 +14,12 @@ use tokio::task::unconstrained;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostTimer;
 
+/// A longer time may be beyond what the clock of the system can express.
+const MAX_SLEEP: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 impl Timer for HostTimer {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let duration = duration.min(MAX_SLEEP);
         if Handle::try_current().is_ok() {
             // Tokio's cooperative budget must not delay the timer.
             Box::pin(unconstrained(tokio::time::sleep(duration)))

@@ -22,7 +22,8 @@ pub(super) fn check_keys(
                 "`{name}` is to run {option} its own key `{key}`; leave `{option}` out"
             )));
         }
-        if !constraint.is_optional() && !is_registered(key) && !is_kept(constraint) {
+        let is_needed = !constraint.is_optional() && !entry.is_adopted();
+        if is_needed && !is_registered(key) && !is_kept(constraint) {
             return Err(RegistrationError::UnknownKey {
                 hook: name.into_owned(),
                 option,

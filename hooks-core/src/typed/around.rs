@@ -84,6 +84,17 @@ where
         self.inner.__hooks_set_enabled(key, is_enabled) | self.hooks.set_enabled(key, is_enabled)
     }
 
+    /// Removes the hooks of this owner, and returns their number.
+    pub fn __hooks_remove_owner(&mut self, owner: &str) -> usize {
+        self.inner.__hooks_remove_owner(owner) + self.hooks.remove_owner(owner).len()
+    }
+
+    /// Enables or disables the hooks of this owner, and returns their number.
+    pub fn __hooks_set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
+        self.inner.__hooks_set_owner_enabled(owner, is_enabled)
+            + self.hooks.set_owner_enabled(owner, is_enabled).len()
+    }
+
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
     pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
         self.inner.__hooks_check(&other.inner)?;
@@ -230,6 +241,16 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
     #[must_use]
     pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
         self.slot.set_enabled(key, is_enabled)
+    }
+
+    /// Removes all hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn remove_owner(&mut self, owner: &str) -> usize {
+        self.slot.remove_owner(owner).len()
+    }
+
+    /// Enables or disables all hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
+        self.slot.set_owner_enabled(owner, is_enabled).len()
     }
 
     /// Removes all around hooks.

@@ -141,6 +141,16 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         self.slot.set_entry_enabled(id, is_enabled)
     }
 
+    /// Removes all hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn remove_owner(&mut self, owner: &str) -> usize {
+        self.slot.remove_owner(owner).len()
+    }
+
+    /// Enables or disables all hooks of an owner ([`Entry::owner`]), and returns their number.
+    pub fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
+        self.slot.set_owner_enabled(owner, is_enabled).len()
+    }
+
     /// Removes all hooks.
     pub fn clear(&mut self) {
         *self.slot = Slot::new();

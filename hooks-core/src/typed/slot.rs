@@ -77,6 +77,16 @@ where
         self.slot.set_enabled(key, is_enabled)
     }
 
+    /// Removes the hooks of this owner, and returns their number.
+    pub fn __hooks_remove_owner(&mut self, owner: &str) -> usize {
+        self.slot.remove_owner(owner).len()
+    }
+
+    /// Enables or disables the hooks of this owner, and returns their number.
+    pub fn __hooks_set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
+        self.slot.set_owner_enabled(owner, is_enabled).len()
+    }
+
     /// Returns an error if this slot refuses the entries of another slot of an equal set.
     pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
         if <S::Kind as Kind<S>>::Rule::IS_SINGLE {

@@ -214,6 +214,34 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 found
             }
 
+            /// Removes the hooks of this owner from all slots and nested sets, and returns their number.
+            #[allow(unused_mut, unused_variables)]
+            #[inline]
+            #vis fn remove_owner(&mut self, owner: &#private::str) -> #private::usize {
+                let mut found = 0;
+                #(#slot_cfgs { found += self.#fields.__hooks_remove_owner(owner); })*
+                #(found += <#nested_sets>::remove_owner(&mut self.#nested_fields, owner);)*
+                found
+            }
+
+            /// Enables or disables the hooks of this owner in all slots and nested sets, and returns their
+            /// number.
+            #[allow(unused_mut, unused_variables)]
+            #[inline]
+            #vis fn set_owner_enabled(
+                &mut self,
+                owner: &#private::str,
+                is_enabled: #private::bool,
+            ) -> #private::usize {
+                let mut found = 0;
+                #(#slot_cfgs { found += self.#fields.__hooks_set_owner_enabled(owner, is_enabled); })*
+                #(
+                    found +=
+                        <#nested_sets>::set_owner_enabled(&mut self.#nested_fields, owner, is_enabled);
+                )*
+                found
+            }
+
             // `#[inline]` leaves the code to the crate that calls it, because each slot has a list of
             // its own type: `cargo build --release` of six declared traits takes 1.9 s, not 13.6 s.
             /// Registers the entries of another set after those of this set; equal keys replace.

@@ -72,7 +72,10 @@ impl HookRegistry {
     /// ```
     pub fn declare(&self, schema: EventSchema) {
         let event = Arc::clone(&schema.name);
-        self.inner.table.update(|table| table.declare(schema));
+        self.inner.table.update(|table, record| {
+            record.set(|settings| settings.declare(schema.clone()));
+            table.declare(schema);
+        });
         self.declare_events([event]);
     }
 

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::{drop_catching_panic, registered};
+use hooks_core::around::DynAround;
 use hooks_core::{
-    EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration, RegistrationError, Timer,
+    Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration, RegistrationError,
+    Timer,
 };
 
 use super::call::EventCall;
@@ -22,14 +24,13 @@ use super::names::EventNames;
 use super::phase::EventPhase;
 use super::run::{collect, emit_to, emit_with};
 use super::state::HookRegistryInner;
-use super::table::{EventDescriptor, TableWriter};
+use super::table::{EventDescriptor, Place, TableWriter};
 use crate::Map;
 use crate::around_registry::checked;
 use crate::lock::lock;
-use crate::registry::cell::CowCell;
-use crate::registry::failure_counts::{DisabledHook, FailureCounts, Origin};
-use crate::registry::options::{Inserted, RegisterOptions, check_disabling};
-use crate::timer::HostTimer;
+use crate::registry::failure_counts::{DisabledHook, Origin};
+use crate::registry::layer::Layer;
+use crate::registry::options::{Inserted, RegisterOptions, RegistryOptions, check_disabling};
 
 /// Event hooks by the name of their event. Clones share one registry.
 ///
@@ -46,21 +47,71 @@ impl HookRegistry {
 
     /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
-        HookRegistry::with_timer(Arc::new(HostTimer))
+        HookRegistry::with_options(RegistryOptions::new())
     }
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        HookRegistry::with_options(RegistryOptions::new().timer(timer))
+    }
+
+    /// Creates a registry without hooks, with these options: defaults of registrations, and a deadline of
+    /// emissions.
+    pub fn with_options(options: RegistryOptions) -> Self {
+        let writer = TableWriter::new(Arc::clone(&options.timer), options.deadline);
         let inner = HookRegistryInner {
-            table: CowCell::new(TableWriter::new()),
+            table: Layer::new(writer),
             names: Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS)),
-            counts: FailureCounts::default(),
-            timer,
+            counts: Arc::default(),
+            timer: options.timer,
             origin: Origin::NONE,
+            defaults: options.defaults,
         };
         HookRegistry {
             inner: Arc::new(inner),
         }
+    }
+
+    /// Returns a registry that follows this one, for a session for example: it has the hooks, the default
+    /// fields and the schemas of this one, as they are at each emission, and its own. Changes of the
+    /// child do not affect this registry, and those of this registry are in the child from its next use on.
+    ///
+    /// - The options are those of this registry. The child keeps the registry alive.
+    /// - Equal priorities run in order of registration. After a change of this registry, its hooks run
+    ///   before those of the child.
+    /// - A hook of the child replaces one of this registry with an equal key, in the child. If it is removed
+    ///   there, the other one is back.
+    /// - A hook of this registry that the child disables or removes is so in the child only, and a hook that
+    ///   fails too often ([`RegisterOptions::disable_after`]) in the registry that registered it.
+    /// - If `before` and `after` of both would be a cycle, a hook of the child runs without them, and a
+    ///   warning is logged.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let session = hooks.child();
+    /// session.register("door:open", |_: Event<'_>| HookResult::set("by", "ada"), RegisterOptions::new());
+    /// hooks.register("door:open", |_: Event<'_>| HookResult::deny("closed"), RegisterOptions::new());
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert!(session.emit("door:open", ()).await?.is_denied());
+    /// assert!(!hooks.emit("door:open", ()).await?.data.contains_key("by"));
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use = "this registry itself stays unchanged"]
+    pub fn child(&self) -> HookRegistry {
+        let inner = Arc::new(HookRegistryInner {
+            table: Layer::following(&self.inner),
+            names: Mutex::new(lock(&self.inner.names).copied()),
+            counts: Arc::clone(&self.inner.counts),
+            timer: Arc::clone(&self.inner.timer),
+            origin: Origin::NONE,
+            defaults: self.inner.defaults,
+        });
+        Layer::follow(&inner);
+        HookRegistry { inner }
     }
 
     /// Registers a hook for an event: see [the module](super::handler) for the forms of hooks. The
@@ -135,7 +186,75 @@ impl HookRegistry {
         let name = hook.name();
         let hook = handler::<H, Form, Time>(hook);
         self.insert(
-            event.into(),
+            Place::Event(event.into()),
+            hook,
+            name,
+            H::TRUSTED,
+            std::any::type_name::<H>(),
+            options,
+        )
+    }
+
+    /// Registers a hook for every event, also for events without other hooks, as a log or an audit trail
+    /// needs it. It runs among the hooks of the event, in the order of their priorities;
+    /// [`Event::name`](super::Event::name) is the name of the event. `emit_and_collect` runs it, too.
+    ///
+    /// A key is unique among the hooks for every event, and those of each event: registering a hook whose
+    /// key a hook of the other kind has is refused. [`before_if_present`](RegisterOptions::before_if_present)
+    /// names hooks of single events. A hook for every event is enabled, disabled and removed for all events.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let (events, seen) = mpsc::channel();
+    /// let log = move |event: Event<'_>| {
+    ///     _ = events.send(event.name().to_owned());
+    ///     HookResult::proceed()
+    /// };
+    /// hooks.register_any(log, RegisterOptions::new().name("log"));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// hooks.emit("door:open", ()).await?;
+    /// assert_eq!(seen.recv().unwrap(), "door:open");
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If [`try_register_any`](Self::try_register_any) returns an error.
+    #[track_caller]
+    pub fn register_any<H, Form: 'static, Time: 'static>(
+        &self,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Registration
+    where
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
+    {
+        registered(self.try_register_any(hook, options))
+    }
+
+    /// Like [`register_any`](Self::register_any), and returns an error if the hook is refused. The hook is
+    /// then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// As [`try_register`](Self::try_register), if a hook of one of the events has the key, and if the order
+    /// of the hooks of one of the events would be a cycle.
+    pub fn try_register_any<H, Form: 'static, Time: 'static>(
+        &self,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
+    where
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
+    {
+        let name = hook.name();
+        let hook = handler::<H, Form, Time>(hook);
+        self.insert(
+            Place::EveryEvent,
             hook,
             name,
             H::TRUSTED,
@@ -148,14 +267,19 @@ impl HookRegistry {
     #[inline(never)]
     fn insert(
         &self,
-        event: Arc<str>,
+        place: Place,
         hook: Arc<dyn Handler>,
         name: Option<String>,
         is_trusted: bool,
         hook_type: &'static str,
         options: RegisterOptions,
     ) -> Result<Registration, RegistrationError> {
+        let event = Arc::clone(place.name());
         let phase = options.phase.unwrap_or_default();
+        let options = options.with_defaults(match phase {
+            EventPhase::Observe => self.inner.defaults.of_observers(),
+            _ => self.inner.defaults,
+        });
         let disable_after = options.disable_after;
         let conditions = options.conditions.clone();
         let options = match options.trusted {
@@ -195,34 +319,34 @@ impl HookRegistry {
             let policy = policy(entry.meta());
             check_disabling(&described(entry.meta()), disable_after, policy)?;
         }
-        let timer = &self.inner.timer;
-        let inserted = self
-            .inner
-            .table
-            .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
+        let inserted = self.inner.table.update(|table, record| {
+            let inserted = table.insert(&place, entry, phase, disable_after.is_some())?;
+            record.inserted(
+                || place.clone(),
+                inserted,
+                || table.own_hook(&place, inserted.id),
+            );
+            Ok(inserted)
+        });
         let Inserted { id, replaced } = inserted.map_err(Refused::into_error)?;
         self.inner.counts.register(id, disable_after, replaced);
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
         );
-        Ok(self.registered(event, id, name, priority))
+        Ok(self.registered(place, id, name, priority))
     }
 
     /// Completes a registration: checks the name of the event, and returns the handle.
-    fn registered(
-        &self,
-        event: Arc<str>,
-        id: EntryId,
-        name: Arc<str>,
-        priority: i32,
-    ) -> Registration {
-        self.inner.check_registration(&event);
+    fn registered(&self, place: Place, id: EntryId, name: Arc<str>, priority: i32) -> Registration {
+        if let Place::Event(event) = &place {
+            self.inner.check_registration(event);
+        }
         let registry = Arc::downgrade(&self.inner);
         Registration::new(id, move |id| {
             registry
                 .upgrade()
-                .is_some_and(|registry| registry.unregister(&event, id, &name, priority))
+                .is_some_and(|registry| registry.unregister(&place, id, &name, priority))
         })
     }
 
@@ -294,39 +418,71 @@ impl HookRegistry {
         event: impl Into<Arc<str>>,
         hook: impl IntoAround<EventCall, M> + 'static,
     ) -> Result<Registration, RegistrationError> {
-        let event = event.into();
-        let entry = checked(hook.__hooks_into_entry())?;
-        let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
-        let timer = &self.inner.timer;
-        let inserted = self
-            .inner
-            .table
-            .update(|table| table.insert_around(&event, entry, timer));
-        let id = inserted.map_err(Refused::into_error)?;
-        tracing::debug!(
-            target: "hooks_runtime",
-            event = &*event, hook = &*name, priority, "around hook registered"
-        );
-        Ok(self.registered(event, id, name, priority))
+        self.insert_around(Place::Event(event.into()), hook.__hooks_into_entry())
     }
 
-    /// Enables or disables the around hook of this event with this key. Returns `false` if there is
-    /// none.
+    /// Registers an around hook for every event, also for events without other hooks. Otherwise as
+    /// [`around`](Self::around) and [`register_any`](Self::register_any).
+    ///
+    /// # Panics
+    /// If [`try_around_any`](Self::try_around_any) returns an error.
+    #[track_caller]
+    pub fn around_any<M>(&self, hook: impl IntoAround<EventCall, M> + 'static) -> Registration {
+        registered(self.try_around_any(hook))
+    }
+
+    /// Like [`around_any`](Self::around_any), and returns an error if the hook is refused. The hook is then
+    /// dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// As [`try_around`](Self::try_around), and if an around hook of one of the events has the key.
+    pub fn try_around_any<M>(
+        &self,
+        hook: impl IntoAround<EventCall, M> + 'static,
+    ) -> Result<Registration, RegistrationError> {
+        self.insert_around(Place::EveryEvent, hook.__hooks_into_entry())
+    }
+
+    fn insert_around(
+        &self,
+        place: Place,
+        entry: Entry<Arc<dyn DynAround<EventCall>>>,
+    ) -> Result<Registration, RegistrationError> {
+        let entry = checked(entry)?;
+        let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
+        let inserted = self.inner.table.update(|table, record| {
+            let inserted = table.insert_around(&place, entry)?;
+            record.inserted(
+                || place.clone(),
+                inserted,
+                || table.own_hook(&place, inserted.id),
+            );
+            Ok(inserted)
+        });
+        let inserted: Inserted = inserted.map_err(Refused::into_error)?;
+        tracing::debug!(
+            target: "hooks_runtime",
+            event = &**place.name(), hook = &*name, priority, "around hook registered"
+        );
+        Ok(self.registered(place, inserted.id, name, priority))
+    }
+
+    /// Enables or disables the around hook of this event with this key; for all events if it is one for
+    /// [every event](Self::around_any). Returns `false` if there is none.
     pub fn set_around_enabled(&self, event: &str, key: &str, is_enabled: bool) -> bool {
-        self.inner.table.update(|table| {
-            let found = table.find_around(event, key);
-            found.is_some_and(|id| table.set_entry_enabled(event, id, is_enabled))
+        self.inner.table.update(|table, record| {
+            let Some(id) = table.find_around(event, key) else {
+                return false;
+            };
+            let place = table.place(event, id);
+            record.switched(|| place.clone(), id, is_enabled);
+            table.set_entry_enabled(&place, id, is_enabled)
         })
     }
 
     /// Returns the around hooks of an event, the outermost hook first.
     pub fn around_hooks(&self, event: &str) -> Vec<EntryMeta> {
-        let table = self.inner.table.load();
-        let later = table
-            .find_hooks(event)
-            .and_then(|(_, hooks)| hooks.later.as_deref());
-        let around = later.into_iter().flat_map(|later| later.around.iter());
-        around.map(|(_, entry)| entry.clone()).collect()
+        self.inner.table.load().around(event)
     }
 
     /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
@@ -435,8 +591,10 @@ impl HookRegistry {
     /// field. Replaces earlier default fields; `()` removes them.
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
         let defaults = fields.into().into_map();
-        let update = |table: &mut TableWriter| table.set_defaults(defaults);
-        self.inner.table.update(update);
+        self.inner.table.update(|table, record| {
+            record.set(|settings| settings.set_defaults(defaults.clone()));
+            table.set_defaults(defaults);
+        });
     }
 
     /// Sets a callback for hooks that the registry disables after failures
@@ -471,7 +629,10 @@ impl HookRegistry {
     /// Sets whether later emissions get a `timestamp` in UTC in their data, unless the data or the
     /// default fields have a `timestamp`. Off by default.
     pub fn set_timestamps(&self, stamps: bool) {
-        self.inner.table.update(|table| table.set_stamps(stamps));
+        self.inner.table.update(|table, record| {
+            record.set(|settings| settings.set_stamps(stamps));
+            table.set_stamps(stamps);
+        });
     }
 
     /// Returns the names of the hooks by event, in execution order. Hooks without a name are
@@ -514,20 +675,70 @@ impl HookRegistry {
     /// # }).unwrap();
     /// ```
     pub fn set_enabled(&self, name: &str, is_enabled: bool) -> usize {
-        self.enable(is_enabled, |entry| entry.explicit_name() == Some(name))
+        self.enable(is_enabled, false, |entry| {
+            entry.explicit_name() == Some(name)
+        })
     }
 
     /// Enables or disables one registration, by the id in its
     /// [descriptor](EventDescriptor::id). Returns `false` if there is none.
     pub fn set_entry_enabled(&self, id: EntryId, is_enabled: bool) -> bool {
-        self.enable(is_enabled, |entry| entry.id() == id) > 0
+        self.enable(is_enabled, false, |entry| entry.id() == id) > 0
     }
 
-    fn enable(&self, is_enabled: bool, test: impl Fn(&EntryMeta) -> bool) -> usize {
-        let found = self.inner.table.update(|table| {
-            let found = table.find(test);
-            for (event, id) in &found {
-                table.set_entry_enabled(event, *id, is_enabled);
+    /// Enables or disables everything of an owner ([`RegisterOptions::owner`]) at once, around hooks
+    /// included, and returns the number of hooks. Enabling hooks resets their failures. Later registrations
+    /// of the owner are enabled.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let deny = |_: Event<'_>| HookResult::deny("closed");
+    /// let plugin = || RegisterOptions::new().owner("night_watch");
+    /// hooks.register("door:open", deny, plugin());
+    /// hooks.register("gate:open", deny, plugin());
+    ///
+    /// assert_eq!(hooks.set_owner_enabled("night_watch", false), 2);
+    /// assert_eq!(hooks.remove_owner("night_watch"), 2);
+    /// assert!(hooks.descriptors().is_empty());
+    /// ```
+    pub fn set_owner_enabled(&self, owner: &str, is_enabled: bool) -> usize {
+        self.enable(is_enabled, true, |entry| entry.owner() == Some(owner))
+    }
+
+    /// Removes everything of an owner ([`RegisterOptions::owner`]) at once, around hooks included, and
+    /// returns the number of hooks.
+    pub fn remove_owner(&self, owner: &str) -> usize {
+        let found = self.inner.table.update(|table, record| {
+            let found = table.find(true, |entry| entry.owner() == Some(owner));
+            for (place, id) in &found {
+                table.remove(place, *id);
+                record.removed(|| place.clone(), *id);
+            }
+            found
+        });
+        for (_, id) in &found {
+            self.inner.counts.forget(*id);
+        }
+        tracing::debug!(
+            target: "hooks_runtime",
+            owner, hooks = found.len(), "hooks of an owner removed"
+        );
+        found.len()
+    }
+
+    fn enable(
+        &self,
+        is_enabled: bool,
+        has_around: bool,
+        test: impl Fn(&EntryMeta) -> bool,
+    ) -> usize {
+        let found = self.inner.table.update(|table, record| {
+            let found = table.find(has_around, test);
+            for (place, id) in &found {
+                table.set_entry_enabled(place, *id, is_enabled);
+                record.switched(|| place.clone(), *id, is_enabled);
             }
             found
         });
@@ -569,11 +780,12 @@ impl HookRegistry {
     #[must_use = "the registry itself stays unchanged"]
     pub fn for_call(&self, change: impl FnOnce(&HookRegistry)) -> HookRegistry {
         let inner = HookRegistryInner {
-            table: self.inner.table.copied(),
+            table: Layer::new(self.inner.table.writer()),
             names: Mutex::new(lock(&self.inner.names).copied()),
-            counts: self.inner.counts.copied(),
+            counts: Arc::new(self.inner.counts.copied()),
             timer: Arc::clone(&self.inner.timer),
             origin: Origin::of_copy(&self.inner, &self.inner.origin),
+            defaults: self.inner.defaults,
         };
         let copy = HookRegistry {
             inner: Arc::new(inner),

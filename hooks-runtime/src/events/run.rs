@@ -69,12 +69,20 @@ pub(super) async fn emit_with(
     if let Some(schema) = schema {
         check_data(schema, &map, table.defaults())?;
     }
-    let Some((name, hooks)) = table.find_hooks(event) else {
-        let mut emission = Emission::of(table.completed(map));
-        if options.report {
-            emission.rare_fields.get_or_default().report = Some(Report::default());
+    let own_name;
+    let (name, hooks) = match (table.find_hooks(event), table.every()) {
+        (Some(found), _) => found,
+        (None, Some(every)) => {
+            own_name = Arc::from(event);
+            (&own_name, every)
         }
-        return Ok(emission);
+        (None, None) => {
+            let mut emission = Emission::of(table.completed(map));
+            if options.report {
+                emission.rare_fields.get_or_default().report = Some(Report::default());
+            }
+            return Ok(emission);
+        }
     };
     let later = hooks.later.as_deref();
     let background = Background {
@@ -82,7 +90,8 @@ pub(super) async fn emit_with(
         outcome: None,
     };
     let report = options.report.then(Report::default);
-    let mut run = PhaseRun::new(registry, hooks, options.deadline, report);
+    let deadline = options.deadline.or(table.deadline());
+    let mut run = PhaseRun::new(registry, hooks, deadline, report);
     let emitted = EmittedEvent {
         registry,
         table,
@@ -311,7 +320,7 @@ impl<'t> PhaseRun<'t> {
             deadline: Deadline::new(&*registry.timer, deadline),
             report,
             shared: None,
-            counts: hooks.counts_failures.then_some(&registry.counts),
+            counts: hooks.counts_failures.then_some(&*registry.counts),
             failed: Vec::new(),
         }
     }
@@ -396,12 +405,22 @@ pub(super) async fn collect(
     if let Some(schema) = table.schema(event) {
         check_data(schema, &map, table.defaults())?;
     }
-    let Some((name, hooks)) = table.find_hooks(event) else {
-        return Ok(Collected::default());
+    let own_name;
+    let (name, hooks) = match (table.find_hooks(event), table.every()) {
+        (Some(found), _) => found,
+        (None, Some(every)) => {
+            own_name = Arc::from(event);
+            (&own_name, every)
+        }
+        (None, None) => return Ok(Collected::default()),
     };
+    // All hooks start at once, so that the deadline of the registry is one of each hook.
+    let timeout = table
+        .deadline()
+        .map_or(timeout, |deadline| timeout.min(deadline));
     let fields = Fields::new(map, table.defaults());
     let policy = Collect::new(name, fields, timeout);
-    let counts = hooks.counts_failures.then_some(&registry.counts);
+    let counts = hooks.counts_failures.then_some(&*registry.counts);
     let policy = Monitored::new(policy, FailureMonitor::new(counts));
     let (collected, failed) = hooks.transform.dispatch(policy).await;
     registry.disable(event, failed);

@@ -5,34 +5,54 @@ use std::sync::{Arc, Mutex};
 use hooks_core::{EntryId, Timer};
 
 use super::names::EventNames;
-use super::table::TableWriter;
-use crate::registry::cell::CowCell;
+use super::table::{Place, TableWriter};
 use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin};
+use crate::registry::layer::{Layer, Node};
+use crate::registry::options::Defaults;
 
 /// The state of a registry of events.
 pub(super) struct HookRegistryInner {
-    pub(super) table: CowCell<TableWriter>,
+    pub(super) table: Layer<HookRegistryInner>,
     pub(super) names: Mutex<EventNames>,
-    pub(super) counts: FailureCounts,
+    /// Shared with the registries that follow this one.
+    pub(super) counts: Arc<FailureCounts>,
     pub(super) timer: Arc<dyn Timer>,
     pub(super) origin: Origin<HookRegistryInner>,
+    pub(super) defaults: Defaults,
+}
+
+impl Node for HookRegistryInner {
+    type Writer = TableWriter;
+
+    fn layer(&self) -> &Layer<Self> {
+        &self.table
+    }
+}
+
+impl Drop for HookRegistryInner {
+    fn drop(&mut self) {
+        // The counts may be those of the parent.
+        for id in self.table.take_own() {
+            self.counts.forget(id);
+        }
+    }
 }
 
 impl HookRegistryInner {
     /// Removes a hook, and returns `true` if it was registered.
-    pub(super) fn unregister(
-        &self,
-        event: &Arc<str>,
-        id: EntryId,
-        name: &str,
-        priority: i32,
-    ) -> bool {
-        let found = self.table.update(|table| table.remove(event, id));
+    pub(super) fn unregister(&self, place: &Place, id: EntryId, name: &str, priority: i32) -> bool {
+        let found = self.table.update(|table, record| {
+            let found = table.remove(place, id);
+            if found {
+                record.removed(|| place.clone(), id);
+            }
+            found
+        });
         if found {
             self.counts.forget(id);
             tracing::debug!(
                 target: "hooks_runtime",
-                event = &**event, hook = name, priority, "event hook unregistered"
+                event = &**place.name(), hook = name, priority, "event hook unregistered"
             );
         }
         found
@@ -40,8 +60,23 @@ impl HookRegistryInner {
 
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        let disable = |registry: &Self, id| registry.table.update(|table| table.disable(event, id));
+        let disable = |registry: &Self, id| registry.disable_one(event, id);
         self.origin
             .disable(self, failed, event, &self.counts, disable);
+    }
+
+    /// Disables a hook, in the registry that registered it. Returns `true` if it was enabled.
+    fn disable_one(&self, event: &str, id: EntryId) -> bool {
+        match self.table.parent() {
+            Some(parent) if !self.table.is_own(id) => parent.disable_one(event, id),
+            _ => self.table.update(|table, record| {
+                let place = table.place(event, id);
+                let is_disabled = table.disable(&place, id);
+                if is_disabled {
+                    record.switched(|| place, id, false);
+                }
+                is_disabled
+            }),
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! The table of registered event hooks: a snapshot for emissions, and the writers' copy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
+use hooks_core::__private::without_key;
 use hooks_core::around::DynAround;
 use hooks_core::{
-    Entry, EntryDescription, EntryId, EntryMeta, FailurePolicy, Refused, Slot, Timer,
+    Entry, EntryDescription, EntryId, EntryMeta, FailurePolicy, Refused, RegistrationError, Slot,
+    Timer,
 };
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
@@ -22,12 +26,20 @@ use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
 use crate::around_registry::AroundHooks;
 use crate::registry::cell::Writer;
+use crate::registry::layer::Layered;
 use crate::registry::options::{Inserted, insert};
 use crate::timestamp;
 
 /// The registered hooks, as an emission sees them.
 pub(super) struct EventTable {
+    /// With the hooks for every event.
     events: Events,
+    /// The hooks for every event, for events without own hooks. `None` if there are none.
+    every: Option<Box<EventSlots>>,
+    /// Ids of the hooks for every event.
+    every_ids: Arc<HashSet<EntryId>>,
+    /// Time in which the hooks of an emission have to complete.
+    deadline: Option<Duration>,
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
@@ -70,8 +82,9 @@ impl EventSlots {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.transform.is_empty() && self.later.is_none()
+    /// Returns the number of registrations, around hooks included.
+    fn len(&self) -> usize {
+        self.transform.len() + self.later.as_deref().map_or(0, LaterSlots::len)
     }
 
     /// Returns `true` if an emission needs more than the hooks of the first phase.
@@ -112,8 +125,12 @@ impl LaterSlots {
         }
     }
 
+    fn len(&self) -> usize {
+        self.decide.len() + self.observe.len() + self.around.len()
+    }
+
     fn is_empty(&self) -> bool {
-        self.decide.is_empty() && self.observe.is_empty() && self.around.is_empty()
+        self.len() == 0
     }
 
     fn remove(&mut self, id: EntryId) -> bool {
@@ -131,6 +148,225 @@ impl LaterSlots {
 
 type HandlerEntry = Entry<Arc<dyn Handler>>;
 type AroundEntry = Entry<Arc<dyn DynAround<EventCall>>>;
+
+/// Where a hook is registered.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    Event(Arc<str>),
+    EveryEvent,
+}
+
+impl Place {
+    /// Returns the name of the event, or `*`.
+    pub(super) fn name(&self) -> &Arc<str> {
+        static EVERY_EVENT: LazyLock<Arc<str>> = LazyLock::new(|| "*".into());
+        match self {
+            Place::Event(event) => event,
+            Place::EveryEvent => &EVERY_EVENT,
+        }
+    }
+}
+
+/// A hook, as a registry that follows another one stores it.
+#[derive(Clone)]
+pub(super) enum OwnHook {
+    Handler {
+        phase: EventPhase,
+        counts_failures: bool,
+        entry: HandlerEntry,
+    },
+    Around(AroundEntry),
+}
+
+/// The hooks for every event, in the writers' copy. The slots of each event contain them, too.
+#[derive(Clone)]
+struct EverySlots {
+    hooks: EventSlots,
+    later: LaterSlots,
+    ids: Arc<HashSet<EntryId>>,
+}
+
+impl EverySlots {
+    fn new(timer: &Arc<dyn Timer>) -> Self {
+        EverySlots {
+            hooks: EventSlots::new(timer),
+            later: LaterSlots::new(timer),
+            ids: Arc::default(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.hooks.transform.len() + self.later.len()
+    }
+
+    /// Returns the slots of an event without other hooks.
+    fn slots(&self) -> EventSlots {
+        EventSlots {
+            later: (!self.later.is_empty()).then(|| Arc::new(self.later.clone())),
+            ..self.hooks.clone()
+        }
+    }
+
+    /// Returns `true` if a hook of this phase has this key.
+    fn has_key(&self, phase: Option<EventPhase>, key: Option<&str>) -> bool {
+        let Some(key) = key.filter(|_| self.len() > 0) else {
+            return false;
+        };
+        match phase {
+            Some(EventPhase::Transform) => self.hooks.transform.get(key).is_some(),
+            Some(EventPhase::Decide) => self.later.decide.get(key).is_some(),
+            Some(EventPhase::Observe) => self.later.observe.get(key).is_some(),
+            None => self.later.around.get(key).is_some(),
+        }
+    }
+
+    /// Returns the hook with this id.
+    fn own_hook(&self, id: EntryId) -> Option<OwnHook> {
+        own_hook(&self.hooks, Some(&self.later), id)
+    }
+
+    /// Removes a hook from the list, and returns whether it was there.
+    fn remove(&mut self, id: EntryId) -> bool {
+        Arc::make_mut(&mut self.ids).remove(&id);
+        self.hooks.transform.remove_entry(id) || self.later.remove(id)
+    }
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        self.hooks.transform.set_entry_enabled(id, is_enabled)
+            || self.later.set_entry_enabled(id, is_enabled)
+    }
+
+    fn adopt(&mut self, own: &OwnHook) -> Result<(), RegistrationError> {
+        let replaced = |meta: &EntryMeta, slot: Option<EntryId>| (meta.id(), slot);
+        let (id, replaced) = match own {
+            OwnHook::Handler { phase, entry, .. } => {
+                let slot = match phase {
+                    EventPhase::Transform => &self.hooks.transform,
+                    EventPhase::Decide => &self.later.decide,
+                    EventPhase::Observe => &self.later.observe,
+                };
+                replaced(entry.meta(), id_of_key(slot, entry.meta()))
+            }
+            OwnHook::Around(entry) => {
+                replaced(entry.meta(), id_of_key(&self.later.around, entry.meta()))
+            }
+        };
+        let ids = Arc::make_mut(&mut self.ids);
+        ids.insert(id);
+        if let Some(replaced) = replaced {
+            ids.remove(&replaced);
+        }
+        own.insert_into(&mut self.hooks, &mut self.later)
+    }
+}
+
+/// Returns the entry that one with these options replaces.
+fn id_of_key<H: ?Sized>(slot: &Slot<H>, meta: &EntryMeta) -> Option<EntryId> {
+    let (_, replaced) = slot.get(meta.key()?)?;
+    Some(replaced.id())
+}
+
+impl OwnHook {
+    fn meta(&self) -> &EntryMeta {
+        match self {
+            OwnHook::Handler { entry, .. } => entry.meta(),
+            OwnHook::Around(entry) => entry.meta(),
+        }
+    }
+
+    fn without_key(self) -> Self {
+        match self {
+            OwnHook::Handler {
+                phase,
+                counts_failures,
+                entry,
+            } => OwnHook::Handler {
+                phase,
+                counts_failures,
+                entry: without_key(entry),
+            },
+            OwnHook::Around(entry) => OwnHook::Around(without_key(entry)),
+        }
+    }
+
+    /// Returns the phase; `None` for an around hook.
+    fn phase(&self) -> Option<EventPhase> {
+        match self {
+            OwnHook::Handler { phase, .. } => Some(*phase),
+            OwnHook::Around(_) => None,
+        }
+    }
+
+    /// Inserts the hook under its id.
+    ///
+    /// # Errors
+    /// As [`Slot::adopt`].
+    fn insert_into(
+        &self,
+        hooks: &mut EventSlots,
+        later: &mut LaterSlots,
+    ) -> Result<(), RegistrationError> {
+        match self {
+            OwnHook::Handler {
+                phase,
+                counts_failures,
+                entry,
+            } => {
+                hooks.counts_failures |= counts_failures;
+                let slot = match phase {
+                    EventPhase::Transform => &mut hooks.transform,
+                    EventPhase::Decide => &mut later.decide,
+                    EventPhase::Observe => &mut later.observe,
+                };
+                slot.adopt(entry.clone())
+            }
+            OwnHook::Around(entry) => later.around.adopt(entry.clone()),
+        }
+    }
+}
+
+/// Returns the hook with this id.
+fn own_hook(hooks: &EventSlots, later: Option<&LaterSlots>, id: EntryId) -> Option<OwnHook> {
+    let handler = |phase, entry| OwnHook::Handler {
+        phase,
+        counts_failures: hooks.counts_failures,
+        entry,
+    };
+    if let Some(entry) = hooks.transform.entry(id) {
+        return Some(handler(EventPhase::Transform, entry));
+    }
+    let later = later?;
+    if let Some(entry) = later.decide.entry(id) {
+        return Some(handler(EventPhase::Decide, entry));
+    }
+    if let Some(entry) = later.observe.entry(id) {
+        return Some(handler(EventPhase::Observe, entry));
+    }
+    later.around.entry(id).map(OwnHook::Around)
+}
+
+/// Settings that a registry has instead of those of its parent.
+#[derive(Default)]
+pub(super) struct TableSettings {
+    defaults: Option<Option<Arc<Map>>>,
+    stamps: Option<bool>,
+    schemas: Vec<EventSchema>,
+}
+
+impl TableSettings {
+    pub(super) fn set_defaults(&mut self, defaults: Option<Arc<Map>>) {
+        self.defaults = Some(defaults);
+    }
+
+    pub(super) fn set_stamps(&mut self, stamps: bool) {
+        self.stamps = Some(stamps);
+    }
+
+    pub(super) fn declare(&mut self, schema: EventSchema) {
+        self.schemas.retain(|before| before.name != schema.name);
+        self.schemas.push(schema);
+    }
+}
 
 /// The later phases of the events that have them, with their indexes: the published slots of an
 /// event are a copy.
@@ -179,6 +415,29 @@ impl<'w> EventWriter<'w> {
             || self.change_later(|later| later.set_entry_enabled(id, is_enabled))
     }
 
+    /// Inserts a hook under its id.
+    ///
+    /// # Errors
+    /// As [`Slot::adopt`].
+    fn adopt(&mut self, timer: &Arc<dyn Timer>, own: &OwnHook) -> Result<(), RegistrationError> {
+        match own {
+            OwnHook::Handler {
+                phase: EventPhase::Transform,
+                counts_failures,
+                entry,
+            } => {
+                self.hooks.counts_failures |= counts_failures;
+                self.hooks.transform.adopt(entry.clone())
+            }
+            _ => {
+                self.has_changed_later = true;
+                let later = self.writers.entry(Arc::clone(self.event));
+                let later = later.or_insert_with(|| LaterSlots::new(timer));
+                own.insert_into(self.hooks, later)
+            }
+        }
+    }
+
     /// Copies the later phases for the snapshot.
     fn publish(self) {
         if !self.has_changed_later {
@@ -216,6 +475,9 @@ pub(super) struct TableWriter {
     later: LaterWriters,
     /// The same slots, if there are many of them.
     many: Option<PersistentSlots>,
+    every: EverySlots,
+    timer: Arc<dyn Timer>,
+    deadline: Option<Duration>,
     filter: FilterBits,
     /// Never empty.
     defaults: Option<Arc<Map>>,
@@ -250,13 +512,27 @@ impl EventTable {
     }
 
     /// Returns `true` if an emission of this event needs more than the hooks of the first phase:
-    /// the event has a schema, hooks of another phase, around hooks, or hooks whose failures are
-    /// counted.
+    /// the event has a schema, hooks of another phase, around hooks, hooks whose failures are
+    /// counted, or only hooks for every event, or emissions have a deadline.
     #[cold]
     pub(super) fn has_extras(&self, event: &str) -> bool {
-        let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
         self.has_extras
-            && (self.schema(event).is_some() || self.find_hooks(event).is_some_and(has_extras))
+            && (self.deadline.is_some()
+                || self.schema(event).is_some()
+                || match self.find_hooks(event) {
+                    Some((_, hooks)) => hooks.has_extras(),
+                    None => self.every.is_some(),
+                })
+    }
+
+    /// Returns the hooks of an event without own hooks, if there are any.
+    pub(super) fn every(&self) -> Option<&EventSlots> {
+        self.every.as_deref()
+    }
+
+    /// Returns the time in which the hooks of an emission have to complete, if it is limited.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.deadline
     }
 
     /// Returns `true` if no event has extras, and emissions get no time stamps.
@@ -326,7 +602,8 @@ impl EventTable {
         map
     }
 
-    /// Returns the names of the hooks by event.
+    /// Returns the names of the hooks by event. The hooks for every event are listed with those of each
+    /// event, and as those of the event `*`.
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         let names = |hooks: &EventSlots| {
             let names = hooks
@@ -336,27 +613,39 @@ impl EventTable {
         };
         match event {
             Some(event) => {
-                let names = self.find_hooks(event).map(|(_, hooks)| names(hooks));
+                let hooks = self.find_hooks(event).map(|(_, hooks)| hooks);
+                let names = hooks.or(self.every()).map(names);
                 [(event.to_owned(), names.unwrap_or_default())].into()
             }
             None => {
+                let every = self.every().map(|hooks| (Place::EveryEvent, hooks));
                 let events = self.sorted().into_iter();
-                events
-                    .map(|(event, hooks)| (event.to_string(), names(hooks)))
+                let events = events.map(|(event, hooks)| (Place::Event(Arc::clone(event)), hooks));
+                every
+                    .into_iter()
+                    .chain(events)
+                    .map(|(place, hooks)| (place.name().to_string(), names(hooks)))
                     .collect()
             }
         }
     }
 
-    /// Returns all registrations, by event and in execution order.
+    /// Returns all registrations, by event and in execution order: first those for every event.
     pub(super) fn descriptors(&self) -> Vec<EventDescriptor> {
-        let of_event = |(event, hooks): (&Arc<str>, &EventSlots)| {
+        let of = |place: &Place, hooks: &EventSlots| {
             let entries = hooks.entries();
+            let is_listed = |entry: &EntryMeta| {
+                *place == Place::EveryEvent || !self.every_ids.contains(&entry.id())
+            };
             entries
-                .map(|(phase, entry)| EventDescriptor::new(event, phase, entry))
+                .filter(|(_, entry)| is_listed(entry))
+                .map(|(phase, entry)| EventDescriptor::new(place, phase, entry))
                 .collect::<Vec<_>>()
         };
-        self.sorted().into_iter().flat_map(of_event).collect()
+        let every = self.every().map(|hooks| of(&Place::EveryEvent, hooks));
+        let events = self.sorted().into_iter();
+        let events = events.flat_map(|(event, hooks)| of(&Place::Event(Arc::clone(event)), hooks));
+        every.into_iter().flatten().chain(events).collect()
     }
 
     /// Returns the hooks, sorted by the names of their events.
@@ -365,10 +654,21 @@ impl EventTable {
         events.sort_unstable_by_key(|(event, _)| &***event);
         events
     }
+
+    /// Returns the around hooks of an event, the outermost hook first; of every event if the event has
+    /// no other hooks.
+    pub(super) fn around(&self, event: &str) -> Vec<EntryMeta> {
+        let hooks = self.find_hooks(event).map(|(_, hooks)| hooks);
+        let later = hooks
+            .or(self.every())
+            .and_then(|hooks| hooks.later.as_deref());
+        let around = later.into_iter().flat_map(|later| later.around.iter());
+        around.map(|(_, entry)| entry.clone()).collect()
+    }
 }
 
 impl TableWriter {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(timer: Arc<dyn Timer>, deadline: Option<Duration>) -> Self {
         TableWriter {
             slots: HashMap::default(),
             later: HashMap::default(),
@@ -377,6 +677,9 @@ impl TableWriter {
                 bits: 0,
             },
             many: None,
+            every: EverySlots::new(&timer),
+            timer,
+            deadline,
             defaults: None,
             stamps: false,
             with_extras: 0,
@@ -387,16 +690,34 @@ impl TableWriter {
     /// Registers a hook.
     ///
     /// # Errors
-    /// As [`Slot::try_insert`]; nothing has changed then.
+    /// As [`Slot::try_insert`], and if a hook for every event has the key, or the other way round;
+    /// nothing has changed then.
     pub(super) fn insert(
         &mut self,
-        event: &Arc<str>,
+        place: &Place,
         hook: HandlerEntry,
         phase: EventPhase,
         counts_failures: bool,
-        timer: &Arc<dyn Timer>,
     ) -> Result<Inserted, Refused<HandlerEntry>> {
-        self.edit(event, timer, |writer| {
+        if let Err(error) = self.check_key(place, Some(phase), hook.meta()) {
+            return Err(Refused::new(error, hook));
+        }
+        let Place::Event(event) = place else {
+            let backup = self.clone();
+            let every = &mut self.every;
+            let slot = match phase {
+                EventPhase::Transform => &mut every.hooks.transform,
+                EventPhase::Decide => &mut every.later.decide,
+                EventPhase::Observe => &mut every.later.observe,
+            };
+            let inserted = insert(slot, hook.clone())?;
+            every.hooks.counts_failures |= counts_failures;
+            return self
+                .spread(inserted)
+                .map_err(|error| Refused::new(error, hook))
+                .inspect_err(|_| *self = backup);
+        };
+        self.edit(event, |writer, timer| {
             let inserted = match phase {
                 EventPhase::Transform => insert(&mut writer.hooks.transform, hook),
                 EventPhase::Decide => insert(&mut writer.later(timer).decide, hook),
@@ -407,38 +728,134 @@ impl TableWriter {
         })
     }
 
-    /// Registers an around hook. Returns its id.
+    /// Registers an around hook.
     ///
     /// # Errors
-    /// As [`Slot::try_insert`]; nothing has changed then.
+    /// As [`insert`](Self::insert).
     pub(super) fn insert_around(
         &mut self,
-        event: &Arc<str>,
+        place: &Place,
         hook: AroundEntry,
-        timer: &Arc<dyn Timer>,
-    ) -> Result<EntryId, Refused<AroundEntry>> {
-        self.edit(event, timer, |writer| {
-            writer.later(timer).around.try_insert(hook)
+    ) -> Result<Inserted, Refused<AroundEntry>> {
+        if let Err(error) = self.check_key(place, None, hook.meta()) {
+            return Err(Refused::new(error, hook));
+        }
+        let Place::Event(event) = place else {
+            let backup = self.clone();
+            let inserted = insert(&mut self.every.later.around, hook.clone())?;
+            return self
+                .spread(inserted)
+                .map_err(|error| Refused::new(error, hook))
+                .inspect_err(|_| *self = backup);
+        };
+        self.edit(event, |writer, timer| {
+            insert(&mut writer.later(timer).around, hook)
         })
     }
 
+    /// Checks that a hook for every event and a hook of an event do not get the same key: one of them
+    /// would replace the other one for this event only.
+    fn check_key(
+        &self,
+        place: &Place,
+        phase: Option<EventPhase>,
+        meta: &EntryMeta,
+    ) -> Result<(), RegistrationError> {
+        let is_taken = match place {
+            Place::Event(_) => self.every.has_key(phase, meta.key()),
+            Place::EveryEvent => {
+                !self.every.has_key(phase, meta.key())
+                    && meta.key().is_some_and(|key| self.has_own_key(phase, key))
+            }
+        };
+        match (is_taken, meta.key()) {
+            (true, Some(key)) => Err(RegistrationError::taken_key(meta.name(), key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns `true` if a hook of some event has this key.
+    fn has_own_key(&self, phase: Option<EventPhase>, key: &str) -> bool {
+        self.slots.values().any(|hooks| match phase {
+            Some(phase) => hooks
+                .phase(phase)
+                .is_some_and(|slot| slot.get(key).is_some()),
+            None => {
+                let later = hooks.later.as_deref();
+                later.is_some_and(|later| later.around.get(key).is_some())
+            }
+        })
+    }
+
+    /// Inserts a hook for every event, which was just registered, into the slots of each event.
+    ///
+    /// # Errors
+    /// If the order of the hooks of an event would be a cycle. The table is then invalid.
+    fn spread(&mut self, inserted: Inserted) -> Result<Inserted, RegistrationError> {
+        let own = self.every.own_hook(inserted.id);
+        let own = own.expect("the hook was just inserted");
+        let ids = Arc::make_mut(&mut self.every.ids);
+        ids.insert(inserted.id);
+        if let Some(replaced) = inserted.replaced {
+            ids.remove(&replaced);
+        }
+        self.adopt_in_each(&own)?;
+        Ok(inserted)
+    }
+
+    /// Inserts a hook for every event into the slots of each event, and returns the first error.
+    fn adopt_in_each(&mut self, own: &OwnHook) -> Result<(), RegistrationError> {
+        let mut adopted = Ok(());
+        for event in self.event_names() {
+            adopted = adopted.and(self.adopt_in(&event, own));
+        }
+        adopted
+    }
+
+    /// Inserts a hook into the slots of an event, under its id.
+    ///
+    /// # Errors
+    /// As [`Slot::adopt`].
+    fn adopt_in(&mut self, event: &Arc<str>, own: &OwnHook) -> Result<(), RegistrationError> {
+        let adopt = |writer: &mut EventWriter<'_>, timer: &Arc<dyn Timer>| {
+            Ok::<_, Infallible>(writer.adopt(timer, own))
+        };
+        match self.edit(event, adopt) {
+            Ok(adopted) => adopted,
+        }
+    }
+
+    fn event_names(&self) -> Vec<Arc<str>> {
+        self.slots.keys().map(Arc::clone).collect()
+    }
+
     /// Registers a hook of an event, whose slots are created if it has none. If `insert` returns an
-    /// error, nothing has changed.
+    /// error, nothing has changed, unless `insert` has changed something.
     fn edit<R, E>(
         &mut self,
         event: &Arc<str>,
-        timer: &Arc<dyn Timer>,
-        insert: impl FnOnce(&mut EventWriter<'_>) -> Result<R, E>,
+        insert: impl FnOnce(&mut EventWriter<'_>, &Arc<dyn Timer>) -> Result<R, E>,
     ) -> Result<R, E> {
+        let timer = &self.timer;
         let mut created = None;
-        let hooks = match self.slots.get_mut(event) {
-            Some(hooks) => hooks,
-            None => created.insert(EventSlots::new(timer)),
+        let (hooks, is_new) = match self.slots.get_mut(event) {
+            Some(hooks) => (hooks, false),
+            None if self.every.len() > 0 => {
+                if !self.every.later.is_empty() {
+                    let later = self.every.later.clone();
+                    self.later.insert(Arc::clone(event), later);
+                }
+                (created.insert(self.every.slots()), true)
+            }
+            None => (created.insert(EventSlots::new(timer)), true),
         };
-        let had_extras = hooks.has_extras();
+        let had_extras = !is_new && hooks.has_extras();
         let mut writer = EventWriter::new(event, hooks, &mut self.later);
-        let inserted = insert(&mut writer);
+        let inserted = insert(&mut writer, timer);
         writer.publish();
+        if is_new && inserted.is_err() {
+            self.later.remove(event);
+        }
         let inserted = inserted?;
         if let Some(created) = created {
             self.filter.add(event);
@@ -476,12 +893,14 @@ impl TableWriter {
         if !found {
             return false;
         }
-        if !self.slots[event].is_empty() {
+        if self.slots[event].len() > self.every.len() {
             self.publish(event, had_extras);
             return true;
         }
+        // The event has no hooks, or only those for every event.
         self.with_extras -= usize::from(had_extras);
         self.slots.remove(event);
+        self.later.remove(event);
         self.filter.remove(event);
         // Hysteresis: events that come and go at the limit do not convert the map each time.
         if self.slots.len() <= MAX_COPIED / 2 {
@@ -495,40 +914,100 @@ impl TableWriter {
 
     /// Returns the id of the around hook of an event with this key.
     pub(super) fn find_around(&self, event: &str, key: &str) -> Option<EntryId> {
-        let (_, entry) = self.later.get(event)?.around.get(key)?;
+        let later = self.later.get(event).unwrap_or(&self.every.later);
+        let (_, entry) = later.around.get(key)?;
         Some(entry.id())
     }
 
+    /// Returns the place of a hook that an event runs.
+    pub(super) fn place(&self, event: &str, id: EntryId) -> Place {
+        match self.every.ids.contains(&id) {
+            true => Place::EveryEvent,
+            false => Place::Event(event.into()),
+        }
+    }
+
+    /// Returns the hook with this id.
+    pub(super) fn own_hook(&self, place: &Place, id: EntryId) -> Option<OwnHook> {
+        match place {
+            Place::Event(event) => own_hook(self.slots.get(event)?, self.later.get(event), id),
+            Place::EveryEvent => self.every.own_hook(id),
+        }
+    }
+
     /// Enables or disables a hook, and returns whether it is registered.
-    pub(super) fn set_entry_enabled(&mut self, event: &str, id: EntryId, is_enabled: bool) -> bool {
-        let Some((event, _)) = self.slots.get_key_value(event) else {
-            return false;
-        };
-        let event = Arc::clone(event);
-        self.change(&event, |writer| writer.set_entry_enabled(id, is_enabled))
+    pub(super) fn set_entry_enabled(
+        &mut self,
+        place: &Place,
+        id: EntryId,
+        is_enabled: bool,
+    ) -> bool {
+        match place {
+            Place::Event(event) => {
+                self.change(event, |writer| writer.set_entry_enabled(id, is_enabled))
+            }
+            Place::EveryEvent => {
+                for event in self.event_names() {
+                    self.change(&event, |writer| writer.set_entry_enabled(id, is_enabled));
+                }
+                self.every.set_entry_enabled(id, is_enabled)
+            }
+        }
     }
 
     /// Disables a hook. Returns `true` if it is registered and was enabled.
-    pub(super) fn disable(&mut self, event: &str, id: EntryId) -> bool {
+    pub(super) fn disable(&mut self, place: &Place, id: EntryId) -> bool {
         let is_it = |(_, entry): (EventPhase, &EntryMeta)| entry.id() == id && entry.is_enabled();
-        let hooks = self.slots.get(event);
-        hooks.is_some_and(|hooks| hooks.entries().any(is_it))
-            && self.set_entry_enabled(event, id, false)
+        let is_enabled = match place {
+            Place::Event(event) => {
+                let hooks = self.slots.get(event);
+                hooks.is_some_and(|hooks| hooks.entries().any(is_it))
+            }
+            Place::EveryEvent => self.every.slots().entries().any(is_it),
+        };
+        is_enabled && self.set_entry_enabled(place, id, false)
     }
 
-    /// Returns the registrations for which the test returns `true`, with their events.
-    pub(super) fn find(&self, test: impl Fn(&EntryMeta) -> bool) -> Vec<(Arc<str>, EntryId)> {
+    /// Returns the registrations for which the test returns `true`, with their places. Around hooks are
+    /// left out, unless `has_around`.
+    pub(super) fn find(
+        &self,
+        has_around: bool,
+        test: impl Fn(&EntryMeta) -> bool,
+    ) -> Vec<(Place, EntryId)> {
+        let every = self.every.slots();
+        let events = self.slots.iter();
+        let events = events.map(|(event, hooks)| (Place::Event(Arc::clone(event)), hooks));
         let mut found = Vec::new();
-        for (event, hooks) in &self.slots {
-            let entries = hooks.entries().filter(|(_, entry)| test(entry));
-            found.extend(entries.map(|(_, entry)| (Arc::clone(event), entry.id())));
+        for (place, hooks) in [(Place::EveryEvent, &every)].into_iter().chain(events) {
+            let around = hooks.later.iter().filter(|_| has_around);
+            let around = around.flat_map(|later| later.around.iter());
+            let entries = hooks.entries().map(|(_, entry)| entry);
+            let entries = entries.chain(around.map(|(_, entry)| entry));
+            let of_place = entries.filter(|entry| {
+                place == Place::EveryEvent || !self.every.ids.contains(&entry.id())
+            });
+            let wanted = of_place.filter(|entry| test(entry));
+            found.extend(wanted.map(|entry| (place.clone(), entry.id())));
         }
         found
     }
 
     /// Removes a hook, and returns whether it was registered.
-    pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
-        self.change(event, |writer| writer.remove(id))
+    pub(super) fn remove(&mut self, place: &Place, id: EntryId) -> bool {
+        match place {
+            Place::Event(event) => self.change(event, |writer| writer.remove(id)),
+            Place::EveryEvent => {
+                // First, so that the number of hooks of an event is compared with the new number.
+                let found = self.every.remove(id);
+                if found {
+                    for event in self.event_names() {
+                        self.change(&event, |writer| writer.remove(id));
+                    }
+                }
+                found
+            }
+        }
     }
 
     pub(super) fn set_defaults(&mut self, defaults: Option<Arc<Map>>) {
@@ -547,6 +1026,49 @@ impl TableWriter {
     }
 }
 
+impl Layered for TableWriter {
+    type Place = Place;
+    type Own = OwnHook;
+    type Settings = TableSettings;
+
+    fn apply_settings(&mut self, settings: &TableSettings) {
+        if let Some(defaults) = &settings.defaults {
+            self.set_defaults(defaults.clone());
+        }
+        if let Some(stamps) = settings.stamps {
+            self.set_stamps(stamps);
+        }
+        for schema in &settings.schemas {
+            self.declare(schema.clone());
+        }
+    }
+
+    fn adopt(&mut self, place: &Place, own: &OwnHook) -> Result<(), RegistrationError> {
+        // The parent may have registered a hook with the key since, in the other kind of place.
+        let checked = self.check_key(place, own.phase(), own.meta());
+        let own = &match &checked {
+            Ok(()) => own.clone(),
+            Err(_) => own.clone().without_key(),
+        };
+        let adopted = match place {
+            Place::Event(event) => self.adopt_in(event, own),
+            Place::EveryEvent => {
+                let adopted = self.every.adopt(own);
+                adopted.and(self.adopt_in_each(own))
+            }
+        };
+        checked.and(adopted)
+    }
+
+    fn set_enabled_at(&mut self, place: &Place, id: EntryId, is_enabled: bool) -> bool {
+        self.set_entry_enabled(place, id, is_enabled)
+    }
+
+    fn remove_at(&mut self, place: &Place, id: EntryId) -> bool {
+        self.remove(place, id)
+    }
+}
+
 fn persistent(slots: &Slots) -> PersistentSlots {
     let mut many = HashTrieMapSync::new_with_hasher_and_ptr_kind(DefaultHashBuilder::default());
     for (event, hooks) in slots {
@@ -559,8 +1081,13 @@ impl Writer for TableWriter {
     type Snapshot = EventTable;
 
     fn snapshot(&self) -> EventTable {
-        let has_extras = self.with_extras > 0 || self.schemas.is_some();
+        let has_every = self.every.len() > 0;
+        let has_extras =
+            self.with_extras > 0 || self.schemas.is_some() || has_every || self.deadline.is_some();
         EventTable {
+            every: has_every.then(|| Box::new(self.every.slots())),
+            every_ids: Arc::clone(&self.every.ids),
+            deadline: self.deadline,
             events: match &self.many {
                 None => Events::Few(self.slots.clone()),
                 Some(many) => Events::Many(many.clone()),
@@ -574,9 +1101,9 @@ impl Writer for TableWriter {
     }
 
     /// Returns the filter bits of the events that have hooks or a schema: all bits
-    /// if defaults or time stamps apply to every event.
+    /// if hooks, defaults or time stamps apply to every event.
     fn filter_bits(&self) -> u64 {
-        if self.stamps || self.defaults.is_some() {
+        if self.stamps || self.defaults.is_some() || self.every.len() > 0 {
             return u64::MAX;
         }
         let schemas = self.schemas.iter().flat_map(|schemas| schemas.keys());
@@ -622,8 +1149,11 @@ pub(crate) const TIMESTAMP: &str = "timestamp";
 pub struct EventDescriptor {
     /// The registration.
     pub id: EntryId,
-    /// The event.
+    /// The event; `*` for a hook of every event.
     pub event: Arc<str>,
+    /// `true` for a hook of [every event](super::HookRegistry::register_any). Serialised if `true`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub every_event: bool,
     /// The phase in which the hook runs.
     pub phase: EventPhase,
     /// The name of the hook, if it has one. Serialised as the name of `entry`, which has a default.
@@ -641,10 +1171,11 @@ pub struct EventDescriptor {
 }
 
 impl EventDescriptor {
-    fn new(event: &Arc<str>, phase: EventPhase, entry: &EntryMeta) -> Self {
+    fn new(place: &Place, phase: EventPhase, entry: &EntryMeta) -> Self {
         EventDescriptor {
             id: entry.id(),
-            event: Arc::clone(event),
+            event: Arc::clone(place.name()),
+            every_event: *place == Place::EveryEvent,
             phase,
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
@@ -653,6 +1184,14 @@ impl EventDescriptor {
             entry: entry.into(),
         }
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Deref for EventDescriptor {

@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use hooks_core::__private::registered;
 use hooks_core::{FailurePolicy, Registration, RegistrationError, Slot, Timer};
@@ -14,10 +15,10 @@ use super::observer::{ObserverCall, PreObserver};
 use super::phase::Phase;
 use crate::around_registry::AroundRegistry;
 use crate::registry::call::{Call, DynCall, PlainHook};
+use crate::registry::deadline::Deadline;
 use crate::registry::failure_counts::{DisabledHook, OnDisabled};
-use crate::registry::options::RegisterOptions;
+use crate::registry::options::{RegisterOptions, RegistryOptions};
 use crate::registry::slot::{Registered, SharedSlot};
-use crate::timer::HostTimer;
 use crate::transform::TransformRegistry;
 
 /// Hooks before and after a call: PRE hooks take a `Req`, POST hooks a `Res`. Clones share one
@@ -61,6 +62,8 @@ pub(super) struct PhaseRegistryInner<Req: ?Sized + Sync + 'static, Res: ?Sized +
     pub(super) results: TransformRegistry<Res>,
     pub(super) around_pre: AroundRegistry<PreCall<Req>>,
     pub(super) around_post: AroundRegistry<PostCall<Res>>,
+    pub(super) timer: Arc<dyn Timer>,
+    pub(super) deadline: Option<Duration>,
 }
 
 /// Default priority of a PRE hook.
@@ -69,23 +72,115 @@ const PRIORITY: i32 = 100;
 impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<Req, Res> {
     /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
-        PhaseRegistry::with_timer(Arc::new(HostTimer))
+        PhaseRegistry::with_options(RegistryOptions::new())
     }
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        let timer = || Arc::clone(&timer);
+        PhaseRegistry::with_options(RegistryOptions::new().timer(timer))
+    }
+
+    /// Creates a registry without hooks, with these options.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use hooks_runtime::{PhaseRegistry, RegistryOptions};
+    ///
+    /// let options = RegistryOptions::new().timeout(Duration::from_secs(2));
+    /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::with_options(options);
+    /// ```
+    pub fn with_options(options: RegistryOptions) -> Self {
+        let timer = || Arc::clone(&options.timer);
+        let (checks, observers) = (options.defaults, options.defaults.of_observers());
         PhaseRegistry {
             inner: Arc::new(PhaseRegistryInner {
-                pre: SharedSlot::new(Phase::Pre.name(), Slot::with_timer(timer())),
-                post: SharedSlot::new(Phase::Post.name(), Slot::with_timer(timer())),
-                observers: SharedSlot::new(Phase::Observe.name(), Slot::with_timer(timer())),
-                requests: TransformRegistry::with_timer(timer()),
-                results: TransformRegistry::with_timer(timer()),
+                pre: SharedSlot::new(Phase::Pre.name(), Slot::with_timer(timer()), checks),
+                post: SharedSlot::new(Phase::Post.name(), Slot::with_timer(timer()), observers),
+                observers: SharedSlot::new(
+                    Phase::Observe.name(),
+                    Slot::with_timer(timer()),
+                    observers,
+                ),
+                requests: TransformRegistry::with_options(options.clone()),
+                results: TransformRegistry::with_options(options.clone()),
                 around_pre: AroundRegistry::new(),
                 around_post: AroundRegistry::new(),
+                timer: options.timer,
+                deadline: options.deadline,
             }),
         }
+    }
+
+    /// Returns a registry that follows this one: it has the hooks of this one, as they are at each run, and
+    /// its own. Otherwise as [`HookRegistry::child`](crate::HookRegistry::child).
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
+    ///
+    /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    /// let session = registry.child();
+    /// registry.register_pre(
+    ///     PreFn::new("closed", |_: &str| HookResponse::new(ResponseAction::Deny)),
+    ///     RegisterOptions::new(),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert!(!session.execute_pre("open").await?.is_continue());
+    /// # Ok::<_, hooks_runtime::HookError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use = "this registry itself stays unchanged"]
+    pub fn child(&self) -> Self {
+        let inner = PhaseRegistryInner {
+            pre: self.inner.pre.child(),
+            post: self.inner.post.child(),
+            observers: self.inner.observers.child(),
+            requests: self.inner.requests.child(),
+            results: self.inner.results.child(),
+            around_pre: self.inner.around_pre.child(),
+            around_post: self.inner.around_post.child(),
+            timer: Arc::clone(&self.inner.timer),
+            deadline: self.inner.deadline,
+        };
+        PhaseRegistry {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// Removes everything of an owner ([`RegisterOptions::owner`]): PRE and POST hooks, observers, hooks
+    /// that change requests and results, and around hooks. Returns their number.
+    ///
+    /// The phases change one after the other: a run at the same time may have the hooks of some of them.
+    pub fn remove_owner(&self, owner: &str) -> usize {
+        let inner = &self.inner;
+        inner.requests.remove_owner(owner)
+            + inner.around_pre.remove_owner(owner)
+            + inner.pre.remove_owner(owner)
+            + inner.observers.remove_owner(owner)
+            + inner.around_post.remove_owner(owner)
+            + inner.post.remove_owner(owner)
+            + inner.results.remove_owner(owner)
+    }
+
+    /// Enables or disables everything of an owner ([`RegisterOptions::owner`]), as
+    /// [`remove_owner`](Self::remove_owner) names it. Returns the number of hooks. Enabling hooks resets
+    /// their failures. Later registrations of the owner are enabled.
+    pub fn set_owner_enabled(&self, owner: &str, is_enabled: bool) -> usize {
+        let inner = &self.inner;
+        inner.requests.set_owner_enabled(owner, is_enabled)
+            + inner.around_pre.set_owner_enabled(owner, is_enabled)
+            + inner.pre.set_owner_enabled(owner, is_enabled)
+            + inner.observers.set_owner_enabled(owner, is_enabled)
+            + inner.around_post.set_owner_enabled(owner, is_enabled)
+            + inner.post.set_owner_enabled(owner, is_enabled)
+            + inner.results.set_owner_enabled(owner, is_enabled)
+    }
+
+    /// Returns the deadline of a run that starts now, if the registry has one.
+    pub(super) fn start_deadline(&self) -> Option<Deadline<'_>> {
+        let deadline = self.inner.deadline;
+        deadline.map(|_| Deadline::new(&*self.inner.timer, deadline))
     }
 
     /// Returns the hooks that may change a request before the PRE hooks:
@@ -180,7 +275,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         let registered = Registered {
             id: hook.id().to_owned(),
             hook_type: type_name::<H>(),
-            policy: Phase::Pre.policy(options.on_failure),
+            policy: |chosen| Phase::Pre.policy(chosen),
             priority: hook.priority().unwrap_or(PRIORITY),
             tool_name: self.inner.requests.tool_name(),
         };
@@ -230,10 +325,11 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     where
         H: PreObserver<Req> + 'static,
     {
+        check_isolated::<ObserverCall<Req>>(Phase::Observe, observer.id(), &options)?;
         let registered = Registered {
             id: observer.id().to_owned(),
             hook_type: type_name::<H>(),
-            policy: isolated::<ObserverCall<Req>>(Phase::Observe, observer.id(), &options)?,
+            policy: |chosen| Phase::Observe.policy(chosen),
             priority: 0,
             tool_name: self.inner.requests.tool_name(),
         };
@@ -270,10 +366,11 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     where
         H: PostHook<Res> + 'static,
     {
+        check_isolated::<PostCall<Res>>(Phase::Post, hook.id(), &options)?;
         let registered = Registered {
             id: hook.id().to_owned(),
             hook_type: type_name::<H>(),
-            policy: isolated::<PostCall<Res>>(Phase::Post, hook.id(), &options)?,
+            policy: |chosen| Phase::Post.policy(chosen),
             priority: 0,
             tool_name: self.inner.results.tool_name(),
         };
@@ -364,6 +461,8 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
             results: self.inner.results.copied(),
             around_pre: self.inner.around_pre.copied(),
             around_post: self.inner.around_post.copied(),
+            timer: Arc::clone(&self.inner.timer),
+            deadline: self.inner.deadline,
         };
         let copy = PhaseRegistry {
             inner: Arc::new(inner),
@@ -407,18 +506,15 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     }
 }
 
-/// Returns the failure policy of a hook that runs when its call is decided.
-///
-/// # Errors
-/// If it is not to isolate its failures.
-fn isolated<C: Call>(
+/// Checks that a hook that runs when its call is decided isolates its failures.
+fn check_isolated<C: Call>(
     phase: Phase,
     id: &str,
     options: &RegisterOptions,
-) -> Result<FailurePolicy, RegistrationError> {
+) -> Result<(), RegistrationError> {
     let policy = phase.policy(options.on_failure);
     if policy == FailurePolicy::Isolate {
-        return Ok(policy);
+        return Ok(());
     }
     let state = match phase {
         Phase::Post => "over",

@@ -12,8 +12,10 @@ use super::observer::{ObserverCall, PreResult};
 use super::registry::PhaseRegistry;
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
+use crate::error::DeadlineExceeded;
 use crate::registry::call::{Call, DynCall};
 use crate::registry::catch::{CatchPanic, Payload};
+use crate::registry::deadline::Deadline;
 use crate::registry::observe::Observe;
 use crate::registry::slot::SharedSlot;
 use crate::transform::TransformError;
@@ -31,9 +33,11 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     ///
     /// # Errors
     /// If a hook fails, panics or exceeds its timeout: later hooks do not run. Registrations can
-    /// set another [`FailurePolicy`](hooks_core::FailurePolicy).
+    /// set another [`FailurePolicy`](hooks_core::FailurePolicy). If hooks are pending at the
+    /// [deadline](crate::RegistryOptions::deadline) of the registry, the error is a [`DeadlineExceeded`].
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
-        self.run_pre_hooks(request, None).await
+        let mut deadline = self.start_deadline();
+        self.run_pre_hooks(request, None, deadline.as_mut()).await
     }
 
     /// Like [`execute_pre`](Self::execute_pre), with a report on each hook, around hooks and observers
@@ -46,7 +50,9 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let mut report = Report::default();
-        let response = self.run_pre_hooks(request, Some(&mut report)).await;
+        let mut deadline = self.start_deadline();
+        let run = self.run_pre_hooks(request, Some(&mut report), deadline.as_mut());
+        let response = run.await;
         (response, report)
     }
 
@@ -55,17 +61,18 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         &self,
         request: &Req,
         report: Option<&mut Report>,
+        deadline: Option<&mut Deadline<'_>>,
     ) -> Result<HookResponse, HookError> {
         let (hooks, slot) = (self.inner.pre.load(), &self.inner.pre);
-        if report.is_none() && self.inner.around_pre.is_empty() {
-            let response = slot.run(&hooks, Bail::new(request), None).await;
+        if report.is_none() && deadline.is_none() && self.inner.around_pre.is_empty() {
+            let response = slot.run(&hooks, Bail::new(request), None, None).await;
             drop_catching_panic(hooks);
             if !self.inner.observers.is_empty() {
-                Box::pin(self.observe(request, response.as_ref(), None)).await;
+                Box::pin(self.observe(request, response.as_ref(), None, None)).await;
             }
             return response;
         }
-        let run = self.run_enclosed_pre_hooks(&hooks, request, report);
+        let run = self.run_enclosed_pre_hooks(&hooks, request, report, deadline);
         let (response, panic) = Box::pin(run).await;
         drop_catching_panic(hooks);
         match panic {
@@ -81,6 +88,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         hooks: &Slot<dyn DynCall<PreCall<Req>>>,
         request: &Req,
         report: Option<&mut Report>,
+        mut deadline: Option<&mut Deadline<'_>>,
     ) -> (Result<HookResponse, HookError>, Option<Payload>) {
         let shared = SharedReport::new();
         let reported = report.is_some().then_some(&shared);
@@ -94,10 +102,15 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         let around = self.inner.around_pre.snapshot();
         let recorded = has_readers.then(|| shared.record_around(&around));
         let around = recorded.as_ref().unwrap_or(&around);
-        let call = Next::new(around, &innermost).call((request,));
-        let (response, panic) = match CatchPanic(call).await {
-            Ok(response) => (response, None),
-            Err(payload) => {
+        let call = CatchPanic(Next::new(around, &innermost).call((request,)));
+        let called = match &mut deadline {
+            None => Ok(call.await),
+            Some(deadline) => deadline.race(call).await,
+        };
+        let (response, panic) = match called {
+            Ok(Ok(response)) => (response, None),
+            Err(after) => (Err(HookError::new(DeadlineExceeded::new(after))), None),
+            Ok(Err(payload)) => {
                 let error = match shared.panicked() {
                     Some((hook, failure)) => HookError::of(hook, failure),
                     None => HookError::from_failure(Failure::of_payload(&*payload)),
@@ -111,7 +124,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
             report
         });
         if !self.inner.observers.is_empty() {
-            let observe = self.observe(request, response.as_ref(), reported);
+            let observe = self.observe(request, response.as_ref(), reported, deadline);
             observe.await;
         }
         if let Some(report) = all {
@@ -120,16 +133,25 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         (response, panic)
     }
 
-    /// Runs the observers.
-    async fn observe(&self, request: &Req, response: PreResult<'_>, report: Option<&SharedReport>) {
+    /// Runs the observers. Those that are pending at the deadline are cancelled.
+    async fn observe(
+        &self,
+        request: &Req,
+        response: PreResult<'_>,
+        report: Option<&SharedReport>,
+        mut deadline: Option<&mut Deadline<'_>>,
+    ) {
         let (hooks, slot) = (self.inner.observers.load(), &self.inner.observers);
         let policy = ObserveResponse::new((request, response), request);
-        slot.run(&hooks, policy, report).await;
+        let run = slot.run(&hooks, policy, report, deadline.as_deref_mut());
+        run.await;
         drop_catching_panic(hooks);
+        warn_of_deadline(ObserverCall::<Req>::SLOT, deadline.as_deref());
     }
 
     /// Runs all POST hooks, one after the other, and returns when the last has finished. Hooks that
-    /// fail, panic or exceed their timeout are logged. Dropping the future cancels the running
+    /// fail, panic or exceed their timeout are logged, as are hooks that are pending at the
+    /// [deadline](crate::RegistryOptions::deadline) of the registry. Dropping the future cancels the running
     /// hook, and starts no further ones.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         self.run_post_hooks(result, request_id, None).await;
@@ -150,9 +172,10 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     ) -> Report {
         let (hooks, slot) = (self.inner.post.load(), &self.inner.post);
         let args = (result, request_id);
+        let mut deadline = self.start_deadline();
         if self.inner.around_post.is_empty() {
-            slot.run(&hooks, ObserveResult::new(args, result), report)
-                .await;
+            let policy = ObserveResult::new(args, result);
+            slot.run(&hooks, policy, report, deadline.as_mut()).await;
         } else {
             let innermost = PostHooks {
                 slot,
@@ -162,8 +185,13 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
             let around = self.inner.around_post.snapshot();
             let recorded = report.map(|report| report.record_around(&around));
             let around = recorded.as_ref().unwrap_or(&around);
-            Next::new(around, &innermost).call(args).await;
+            let call = Next::new(around, &innermost).call(args);
+            match &mut deadline {
+                None => call.await,
+                Some(deadline) => deadline.race(call).await.unwrap_or_default(),
+            }
         }
+        warn_of_deadline(PostCall::<Res>::SLOT, deadline.as_ref());
         let report = report.map(|report| {
             let mut report = report.take();
             report.add_skipped(&hooks);
@@ -194,6 +222,17 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     }
 }
 
+/// Logs that hooks without a result were cancelled at the deadline.
+fn warn_of_deadline(slot: &'static str, deadline: Option<&Deadline<'_>>) {
+    if let Some(after) = deadline.and_then(Deadline::passed) {
+        tracing::warn!(
+            target: "hooks_runtime",
+            slot,
+            "hooks of {slot} were cancelled at the deadline, after {after:?}"
+        );
+    }
+}
+
 /// The hooks of PRE or POST, as the innermost call of around hooks.
 struct EnclosedHooks<'r, C: Call> {
     slot: &'r SharedSlot<dyn DynCall<C>>,
@@ -219,7 +258,11 @@ impl<Req: ?Sized + Sync + 'static> Innermost<PreCall<Req>> for PreHooks<'_, Req>
         (request,): (&'a Req,),
     ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
         self.enter();
-        Box::pin(self.slot.run(self.hooks, Bail::new(request), self.report))
+        // The deadline limits the whole call.
+        let run = self
+            .slot
+            .run(self.hooks, Bail::new(request), self.report, None);
+        Box::pin(run)
     }
 }
 
@@ -227,7 +270,7 @@ impl<Res: ?Sized + Sync + 'static> Innermost<PostCall<Res>> for PostHooks<'_, Re
     fn call<'a>(&'a self, args: (&'a Res, Option<&'a str>)) -> BoxFuture<'a, ()> {
         self.enter();
         let policy = ObserveResult::new(args, args.0);
-        Box::pin(self.slot.run(self.hooks, policy, self.report))
+        Box::pin(self.slot.run(self.hooks, policy, self.report, None))
     }
 }
 
@@ -272,9 +315,15 @@ impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseReg
     /// ```
     pub async fn run_pre(&self, request: impl Into<Arc<Req>>) -> PreRun<Req> {
         let raw = request.into();
-        let refused = match self.inner.requests.apply(Arc::clone(&raw)).await {
+        let mut deadline = self.start_deadline();
+        let applied = self
+            .inner
+            .requests
+            .apply_within(Arc::clone(&raw), deadline.as_mut());
+        let refused = match applied.await {
             Ok(outcome) => {
-                let response = self.execute_pre(&outcome.value).await;
+                let run = self.run_pre_hooks(&outcome.value, None, deadline.as_mut());
+                let response = run.await;
                 return PreRun {
                     request: outcome.value,
                     raw: outcome.raw,
@@ -289,7 +338,7 @@ impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseReg
             }
         };
         if !self.inner.observers.is_empty() {
-            Box::pin(self.observe(&raw, refused.as_ref(), None)).await;
+            Box::pin(self.observe(&raw, refused.as_ref(), None, deadline.as_mut())).await;
         }
         PreRun {
             request: Arc::clone(&raw),

@@ -9,14 +9,13 @@
 //! order of readers and writers.
 
 #[cfg(not(hooks_loom))]
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(hooks_loom))]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hooks_core::__private::drop_catching_panic;
 use hooks_core::Slot;
 #[cfg(hooks_loom)]
-use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(hooks_loom)]
 use loom::sync::{Mutex, MutexGuard};
 
@@ -25,6 +24,8 @@ pub(crate) struct CowCell<W: Writer> {
     current: pointer::AtomicPointer<W::Snapshot>,
     /// At least the bits of the published snapshot.
     filter_bits: AtomicU64,
+    /// `true` if the value depends on another one that has changed since. All filter bits are set then.
+    is_stale: AtomicBool,
     writer: Mutex<W>,
 }
 
@@ -59,16 +60,20 @@ impl<H: ?Sized> Writer for Slot<H> {
 /// The value as it was at one moment.
 pub(crate) use pointer::Snapshot;
 
+/// The value before a change. Drop it by `drop_catching_panic`, without a lock.
+pub(crate) type Replaced<W> = std::sync::Arc<<W as Writer>::Snapshot>;
+
 impl<W: Writer> CowCell<W> {
     pub(crate) fn new(writer: W) -> Self {
         CowCell {
             filter_bits: AtomicU64::new(writer.filter_bits()),
             current: pointer::new(writer.snapshot()),
+            is_stale: AtomicBool::new(false),
             writer: Mutex::new(writer),
         }
     }
 
-    /// Returns the current value. Give it back by [`drop_catching_panic`]: it may be the last
+    /// Returns the current value. Give it back by `drop_catching_panic`: it may be the last
     /// that holds a removed hook, whose destructor may panic.
     #[inline]
     pub(crate) fn load(&self) -> Snapshot<W::Snapshot> {
@@ -81,30 +86,52 @@ impl<W: Writer> CowCell<W> {
         self.filter_bits.load(Ordering::Acquire) & bits != 0
     }
 
-    /// Changes the writers' copy and publishes it. `change` must not panic halfway.
+    /// Changes the writers' copy and publishes it. `change` must not panic halfway. Returns the value
+    /// before the change, too.
     ///
-    /// The published snapshot holds everything that the change removes, and is dropped after the
-    /// lock is released: a hook's destructor may register and unregister.
-    pub(crate) fn update<R>(&self, change: impl FnOnce(&mut W) -> R) -> R {
+    /// It holds everything that the change removes, and has to be dropped after every lock is released: a
+    /// hook's destructor may register and unregister.
+    pub(crate) fn change<R>(&self, change: impl FnOnce(&mut W) -> R) -> (R, Replaced<W>) {
         let mut writer = self.lock();
         let output = change(&mut writer);
-        let bits = writer.filter_bits();
+        let bits = match self.is_stale() {
+            true => u64::MAX,
+            false => writer.filter_bits(),
+        };
         // Before and after: the bits are set as long as a reader can find their names.
         self.filter_bits.fetch_or(bits, Ordering::Release);
         let old = pointer::swap(&self.current, writer.snapshot());
         self.filter_bits.store(bits, Ordering::Release);
         drop(writer);
-        drop_catching_panic(old);
-        output
+        (output, old)
     }
 
-    /// Returns a cell with a clone of the writers' copy.
-    pub(crate) fn copied(&self) -> Self
+    /// Returns a clone of the writers' copy.
+    pub(crate) fn writer(&self) -> W
     where
         W: Clone,
     {
-        let writer = W::clone(&self.lock());
-        CowCell::new(writer)
+        W::clone(&self.lock())
+    }
+
+    /// Returns `true` if the value depends on another one that has changed since.
+    #[inline]
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_stale.load(Ordering::Acquire)
+    }
+
+    /// Records that a value has changed on which this one depends.
+    pub(crate) fn mark_stale(&self) {
+        // With the lock, so that a change of this value does not publish fewer filter bits.
+        let _writer = self.lock();
+        self.is_stale.store(true, Ordering::Release);
+        self.filter_bits.store(u64::MAX, Ordering::Release);
+    }
+
+    /// Begins to compute the value anew, and returns `true` if it was stale. A mark from now on stays.
+    pub(crate) fn begin_refresh(&self) -> bool {
+        let _writer = self.lock();
+        self.is_stale.swap(false, Ordering::AcqRel)
     }
 
     fn lock(&self) -> MutexGuard<'_, W> {

@@ -27,7 +27,7 @@ impl<'t> Deadline<'t> {
         }
     }
 
-    /// Returns the time from the start to the deadline if a dispatch was cancelled.
+    /// Returns the time from the start to the deadline if a dispatch or a future was cancelled.
     pub(crate) fn passed(&self) -> Option<Duration> {
         self.limit.filter(|_| self.has_passed)
     }

@@ -1,17 +1,125 @@
-//! Options of a registration.
+//! Options of a registry, and of a registration.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hooks_core::{
-    Entry, EntryId, EntryMeta, FailurePolicy, HookObject, Refused, RegistrationError, Slot,
+    Entry, EntryId, EntryMeta, FailurePolicy, HookObject, Refused, RegistrationError, Slot, Timer,
 };
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
 use crate::registry::filter::InputFilter;
+use crate::timer::HostTimer;
+
+/// Options of a registry: the defaults of its registrations, and the deadline of a run.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use hooks_runtime::{FailurePolicy, HookRegistry, RegistryOptions};
+///
+/// let options = RegistryOptions::new()
+///     .timeout(Duration::from_secs(2))
+///     .on_failure(FailurePolicy::FailClosed)
+///     .deadline(Duration::from_secs(5));
+/// let hooks = HookRegistry::with_options(options);
+/// ```
+#[derive(Clone)]
+pub struct RegistryOptions {
+    pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) defaults: Defaults,
+    pub(crate) deadline: Option<Duration>,
+}
+
+impl RegistryOptions {
+    /// Creates options without defaults and deadline, with [`HostTimer`] as the timer.
+    pub fn new() -> Self {
+        RegistryOptions {
+            timer: Arc::new(HostTimer),
+            defaults: Defaults::default(),
+            deadline: None,
+        }
+    }
+
+    /// Sets the timer of timeouts and deadlines.
+    #[must_use]
+    pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
+        self.timer = timer;
+        self
+    }
+
+    /// Sets the timeout of registrations that set none: of all hooks but around hooks. To give one hook
+    /// unlimited time, register it with the timeout [`Duration::MAX`].
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.defaults.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the failure policy of registrations that set none: of hooks whose result can have an effect.
+    /// Failures of POST hooks and observers are isolated in any case.
+    ///
+    /// [`FailurePolicy::Isolate`] applies to checks, too: a check that fails is then no denial.
+    #[must_use]
+    pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
+        self.defaults.on_failure = Some(policy);
+        self
+    }
+
+    /// Sets the time in which all hooks of a run have to complete, around hooks and observers included. A
+    /// run whose hooks are pending at the deadline is an error, and is never allowed. Hooks that block
+    /// cannot be cancelled. Unlimited by default.
+    ///
+    /// | Run | Result at the deadline |
+    /// |---|---|
+    /// | [`emit`](crate::HookRegistry::emit) | [`EmitError::Deadline`](crate::EmitError::Deadline); a deadline in its [options](crate::EmitOptions::deadline) replaces this one |
+    /// | [`execute_pre`](crate::PhaseRegistry::execute_pre), [`run_pre`](crate::PhaseRegistry::run_pre) | an error with [`DeadlineExceeded`](crate::DeadlineExceeded) |
+    /// | [`execute_post`](crate::PhaseRegistry::execute_post) | the pending hook is cancelled, no other starts, and a warning is logged |
+    /// | [`apply`](crate::transform::TransformRegistry::apply) | an error with [`DeadlineExceeded`](crate::DeadlineExceeded) |
+    /// | [`collect`](crate::HookRegistry::collect) | each pending hook has failed |
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+}
+
+impl Default for RegistryOptions {
+    fn default() -> Self {
+        RegistryOptions::new()
+    }
+}
+
+impl fmt::Debug for RegistryOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RegistryOptions")
+            .field("timeout", &self.defaults.timeout)
+            .field("on_failure", &self.defaults.on_failure)
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a registration has that sets nothing else.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Defaults {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) on_failure: Option<FailurePolicy>,
+}
+
+impl Defaults {
+    /// Returns the defaults of hooks whose failures are isolated.
+    pub(crate) fn of_observers(self) -> Self {
+        Defaults {
+            on_failure: None,
+            ..self
+        }
+    }
+}
 
 /// Options of a registration; each has a default of the registry.
 ///
@@ -40,6 +148,7 @@ pub struct RegisterOptions {
     pub(crate) before_if_present: Vec<Cow<'static, str>>,
     pub(crate) after_if_present: Vec<Cow<'static, str>>,
     pub(crate) if_absent: bool,
+    pub(crate) owner: Option<Cow<'static, str>>,
     pub(crate) disabled: bool,
     pub(crate) conditions: Conditions,
     pub(crate) disable_after: Option<NonZeroU32>,
@@ -146,6 +255,15 @@ impl RegisterOptions {
     #[must_use]
     pub fn if_absent(mut self) -> Self {
         self.if_absent = true;
+        self
+    }
+
+    /// Sets the owner: the plugin that registers the hook, in the host's words. A registry removes or
+    /// disables everything of an owner at once (`remove_owner`, `set_owner_enabled`). Without an owner by
+    /// default.
+    #[must_use]
+    pub fn owner(mut self, owner: impl Into<Cow<'static, str>>) -> Self {
+        self.owner = Some(owner.into());
         self
     }
 
@@ -265,8 +383,18 @@ impl RegisterOptions {
             after: owned(entry.after()),
             before_if_present: owned(entry.before_if_present()),
             after_if_present: owned(entry.after_if_present()),
+            owner: entry.owner().map(|owner| owner.to_owned().into()),
             disabled: !entry.is_enabled(),
             ..RegisterOptions::new()
+        }
+    }
+
+    /// Returns the options, with these defaults for those that are not set.
+    pub(crate) fn with_defaults(self, defaults: Defaults) -> Self {
+        RegisterOptions {
+            timeout: self.timeout.or(defaults.timeout),
+            on_failure: self.on_failure.or(defaults.on_failure),
+            ..self
         }
     }
 
@@ -302,6 +430,9 @@ impl RegisterOptions {
         }
         if let Some(key) = self.key {
             entry = entry.key(key);
+        }
+        if let Some(owner) = self.owner {
+            entry = entry.owner(owner);
         }
         entry = self.before.into_iter().fold(entry, Entry::before);
         entry = self.after.into_iter().fold(entry, Entry::after);

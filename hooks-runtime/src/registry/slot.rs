@@ -10,10 +10,14 @@ use hooks_core::{
 };
 
 use super::call::{Call, DynCall, with_filters};
-use super::cell::{CowCell, Snapshot};
+use super::cell::Snapshot;
+use super::deadline::Deadline;
 use super::failure_counts::{FailureCounts, FailureMonitor, OnDisabled, Origin, disable_entry};
 use super::filter::{InputFilters, ToolName};
-use super::options::{Inserted, RegisterOptions, check_disabling, insert, insert_with_id};
+use super::layer::{Layer, Layered, Node};
+use super::options::{
+    Defaults, Inserted, RegisterOptions, check_disabling, insert, insert_with_id,
+};
 
 /// The hooks of one place. Clones share them.
 pub(crate) struct SharedSlot<H: ?Sized> {
@@ -23,22 +27,66 @@ pub(crate) struct SharedSlot<H: ?Sized> {
 struct SlotState<H: ?Sized> {
     /// Name of the place in messages.
     name: &'static str,
-    hooks: CowCell<Slot<H>>,
-    counts: FailureCounts,
+    layer: Layer<SlotState<H>>,
+    /// Shared with the places that follow this one.
+    counts: Arc<FailureCounts>,
     origin: Origin<SlotState<H>>,
+    defaults: Defaults,
+}
+
+impl<H: ?Sized> Node for SlotState<H> {
+    type Writer = Slot<H>;
+
+    fn layer(&self) -> &Layer<Self> {
+        &self.layer
+    }
+}
+
+impl<H: ?Sized> Layered for Slot<H> {
+    type Place = ();
+    type Own = Entry<Arc<H>>;
+    type Settings = ();
+
+    fn apply_settings(&mut self, (): &()) {}
+
+    fn adopt(&mut self, (): &(), entry: &Entry<Arc<H>>) -> Result<(), RegistrationError> {
+        Slot::adopt(self, entry.clone())
+    }
+
+    fn set_enabled_at(&mut self, (): &(), id: EntryId, is_enabled: bool) -> bool {
+        self.set_entry_enabled(id, is_enabled)
+    }
+
+    fn remove_at(&mut self, (): &(), id: EntryId) -> bool {
+        self.remove_entry(id)
+    }
 }
 
 impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     /// Creates a place with these hooks.
-    pub(crate) fn new(name: &'static str, hooks: Slot<H>) -> Self {
+    pub(crate) fn new(name: &'static str, hooks: Slot<H>, defaults: Defaults) -> Self {
         SharedSlot {
             state: Arc::new(SlotState {
                 name,
-                hooks: CowCell::new(hooks),
-                counts: FailureCounts::default(),
+                layer: Layer::new(hooks),
+                counts: Arc::default(),
                 origin: Origin::NONE,
+                defaults,
             }),
         }
+    }
+
+    /// Returns a place with the hooks of this one, as they are at each use, and with its own.
+    pub(crate) fn child(&self) -> Self {
+        let state = Arc::new(SlotState {
+            name: self.state.name,
+            layer: Layer::following(&self.state),
+            counts: Arc::clone(&self.state.counts),
+            origin: Origin::NONE,
+            defaults: self.state.defaults,
+        });
+        Layer::follow(&state);
+        SharedSlot { state }
     }
 
     /// Returns a copy, which shares the hooks and the counts of their failures. Later changes of one
@@ -48,9 +96,10 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         SharedSlot {
             state: Arc::new(SlotState {
                 name: state.name,
-                hooks: state.hooks.copied(),
-                counts: state.counts.copied(),
+                layer: Layer::new(state.layer.writer()),
+                counts: Arc::new(state.counts.copied()),
                 origin: Origin::of_copy(state, &state.origin),
+                defaults: state.defaults,
             }),
         }
     }
@@ -63,13 +112,14 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     /// Returns the hooks of one run. Give them back by `drop_catching_panic`.
     #[inline]
     pub(crate) fn load(&self) -> Snapshot<Slot<H>> {
-        self.state.hooks.load()
+        self.state.layer.load()
     }
 
     /// Returns `true` if no hook is registered.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        !self.state.hooks.has_filter_bit(u64::MAX)
+        let layer = &self.state.layer;
+        !layer.has_filter_bit(u64::MAX) || layer.parent().is_some() && layer.load().is_empty()
     }
 
     /// Registers an entry.
@@ -88,7 +138,11 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         insert: impl FnOnce(&mut Slot<H>) -> Result<LimitedInsertion, Refused<Entry<Arc<H>>>>,
     ) -> Result<Registration, RegistrationError> {
         let state = &self.state;
-        let inserted = state.hooks.update(insert);
+        let inserted = state.layer.update(|slot, record| {
+            let (inserted, limit) = insert(slot)?;
+            record.inserted(|| (), inserted, || slot.entry(inserted.id));
+            Ok((inserted, limit))
+        });
         let (Inserted { id, replaced }, limit) = inserted.map_err(Refused::into_error)?;
         state.counts.register(id, limit, replaced);
         tracing::debug!(
@@ -97,28 +151,58 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         );
         let state = Arc::downgrade(state);
         Ok(Registration::new(id, move |id| {
-            state.upgrade().is_some_and(|state| {
-                state.hooks.update(|slot| slot.remove_entry(id)) && state.forget(id)
-            })
+            state
+                .upgrade()
+                .is_some_and(|state| state.remove(|_| Some(id)))
         }))
     }
 
     /// Removes the hook with this key, and returns `true` if it existed.
     pub(crate) fn remove(&self, key: &str) -> bool {
+        self.state.remove(|slot| id_of(slot, key))
+    }
+
+    /// Removes the hooks of an owner, and returns their number.
+    pub(crate) fn remove_owner(&self, owner: &str) -> usize {
         let state = &self.state;
-        let removed = state.hooks.update(|slot| {
-            let id = id_of(slot, key)?;
-            slot.remove_entry(id).then_some(id)
+        let removed = state.layer.update(|slot, record| {
+            let removed = slot.remove_owner(owner);
+            for id in &removed {
+                record.removed(|| (), *id);
+            }
+            removed
         });
-        removed.is_some_and(|id| state.forget(id))
+        for id in &removed {
+            state.forget(*id);
+        }
+        removed.len()
+    }
+
+    /// Enables or disables the hooks of an owner, and returns their number. Enabling them resets their
+    /// failures.
+    pub(crate) fn set_owner_enabled(&self, owner: &str, is_enabled: bool) -> usize {
+        let changed = self.state.layer.update(|slot, record| {
+            let changed = slot.set_owner_enabled(owner, is_enabled);
+            for id in &changed {
+                record.switched(|| (), *id, is_enabled);
+            }
+            changed
+        });
+        if is_enabled {
+            for id in &changed {
+                self.state.counts.restart(*id);
+            }
+        }
+        changed.len()
     }
 
     /// Enables or disables the hook with this key, and returns `true` if it exists. Enabling it resets
     /// its failures.
     pub(crate) fn set_enabled(&self, key: &str, is_enabled: bool) -> bool {
         let state = &self.state;
-        let changed = state.hooks.update(|slot| {
+        let changed = state.layer.update(|slot, record| {
             let id = id_of(slot, key)?;
+            record.switched(|| (), id, is_enabled);
             slot.set_entry_enabled(id, is_enabled).then_some(id)
         });
         if let (Some(id), true) = (changed, is_enabled) {
@@ -136,22 +220,23 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             .collect()
     }
 
-    /// Runs hooks that were loaded from this place. Adds them to the report, and disables hooks that
-    /// have failed too often.
+    /// Runs hooks that were loaded from this place, until the deadline. Adds them to the report, and
+    /// disables hooks that have failed too often.
     pub(crate) async fn run<P>(
         &self,
         hooks: &Slot<H>,
         policy: P,
         report: Option<&SharedReport>,
+        deadline: Option<&mut Deadline<'_>>,
     ) -> P::Output
     where
         P: Policy<H, Future = Never<()>>,
     {
-        if report.is_none() && !self.state.counts.is_used() {
+        if report.is_none() && deadline.is_none() && !self.state.counts.is_used() {
             return hooks.dispatch(policy).await;
         }
         // Boxed, so that the futures of other runs are smaller.
-        Box::pin(self.run_counted(hooks, policy, report)).await
+        Box::pin(self.run_counted(hooks, policy, report, deadline)).await
     }
 
     async fn run_counted<P>(
@@ -159,20 +244,22 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         hooks: &Slot<H>,
         policy: P,
         report: Option<&SharedReport>,
+        deadline: Option<&mut Deadline<'_>>,
     ) -> P::Output
     where
         P: Policy<H, Future = Never<()>>,
     {
         let state = &self.state;
-        let counts = state.counts.is_used().then_some(&state.counts);
+        let counts = state.counts.is_used().then_some(&*state.counts);
         let policy = Monitored::new(policy, FailureMonitor::new(counts));
-        let (output, failed) = match report {
-            None => hooks.dispatch(policy).await,
-            Some(report) => report.dispatch(hooks, policy).await.0,
+        let (output, failed) = match (report, deadline) {
+            (None, None) => hooks.dispatch(policy).await,
+            (None, Some(deadline)) => deadline.run(hooks.dispatch(policy)).await,
+            (Some(report), None) => report.dispatch(hooks, policy).await.0,
+            (Some(report), Some(deadline)) => deadline.run(report.dispatch(hooks, policy)).await.0,
         };
-        let disable = |state: &SlotState<H>, id| state.hooks.update(|slot| disable_entry(slot, id));
         let origin = &state.origin;
-        origin.disable(state, failed, state.name, &state.counts, disable);
+        origin.disable(state, failed, state.name, &state.counts, SlotState::disable);
         output
     }
 }
@@ -181,11 +268,47 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
 type LimitedInsertion = (Inserted, Option<NonZeroU32>);
 
 impl<H: ?Sized> SlotState<H> {
+    /// Removes a hook, and returns `true` if it existed.
+    fn remove(&self, find: impl FnOnce(&Slot<H>) -> Option<EntryId>) -> bool {
+        let removed = self.layer.update(|slot, record| {
+            let id = find(slot)?;
+            let is_removed = slot.remove_entry(id);
+            if is_removed {
+                record.removed(|| (), id);
+            }
+            is_removed.then_some(id)
+        });
+        removed.is_some_and(|id| self.forget(id))
+    }
+
+    /// Disables a hook, in the place that registered it. Returns `true` if it was enabled.
+    fn disable(&self, id: EntryId) -> bool {
+        match self.layer.parent() {
+            Some(parent) if !self.layer.is_own(id) => parent.disable(id),
+            _ => self.layer.update(|slot, record| {
+                let is_disabled = disable_entry(slot, id);
+                if is_disabled {
+                    record.switched(|| (), id, false);
+                }
+                is_disabled
+            }),
+        }
+    }
+
     /// Ends the count of a hook that was removed. Returns `true`.
     fn forget(&self, id: EntryId) -> bool {
         self.counts.forget(id);
         tracing::debug!(target: "hooks_runtime", place = self.name, ?id, "hook removed");
         true
+    }
+}
+
+impl<H: ?Sized> Drop for SlotState<H> {
+    fn drop(&mut self) {
+        // The counts may be those of the parent.
+        for id in self.layer.take_own() {
+            self.counts.forget(id);
+        }
     }
 }
 
@@ -207,8 +330,8 @@ pub(crate) struct Registered<I: ?Sized> {
     pub(crate) id: String,
     /// The type of the hook, for its displayed name.
     pub(crate) hook_type: &'static str,
-    /// The failure policy of the registration.
-    pub(crate) policy: FailurePolicy,
+    /// Returns the failure policy of a registration.
+    pub(crate) policy: fn(Option<FailurePolicy>) -> FailurePolicy,
     /// The priority of the hook, if the registration sets none.
     pub(crate) priority: i32,
     /// Returns the name of the tool in an input.
@@ -231,7 +354,9 @@ impl<C: Call> SharedSlot<dyn DynCall<C>> {
         let id = &*registered.id;
         let description = format!("{} `{id}`", C::HOOK);
         options.check_no_event_options(&description)?;
-        check_disabling(&description, options.disable_after, registered.policy)?;
+        let options = options.with_defaults(self.state.defaults);
+        let policy = (registered.policy)(options.on_failure);
+        check_disabling(&description, options.disable_after, policy)?;
         let filters = InputFilters::new(&options.conditions, &description, registered.tool_name)?;
         let limit = options.disable_after;
         let entry = options.entry(hook, registered.hook_type, registered.priority);
@@ -249,7 +374,7 @@ impl<C: Call> SharedSlot<dyn DynCall<C>> {
         priority: i32,
     ) -> Registration {
         let registration = self.insert_with(id, |slot| {
-            let mut options = RegisterOptions::new();
+            let mut options = RegisterOptions::new().with_defaults(self.state.defaults);
             let (mut limit, mut filters) = (None, None);
             if let Some((replaced, entry)) = slot.get(id) {
                 options = RegisterOptions::of(entry);

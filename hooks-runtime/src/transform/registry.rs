@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{Registration, RegistrationError, Slot, Timer};
@@ -11,13 +12,15 @@ use super::descriptor::TransformDescriptor;
 use super::hook::TransformHook;
 use super::outcome::{TransformError, TransformOutcome};
 use super::run::{TransformCall, TransformPolicy, policy};
+use crate::HookError;
+use crate::error::DeadlineExceeded;
 use crate::lock::lock;
 use crate::registry::call::{Call, DynCall, PlainHook};
+use crate::registry::deadline::Deadline;
 use crate::registry::failure_counts::{DisabledHook, OnDisabled};
 use crate::registry::filter::ToolName;
-use crate::registry::options::RegisterOptions;
+use crate::registry::options::{RegisterOptions, RegistryOptions};
 use crate::registry::slot::{Registered, SharedSlot};
-use crate::timer::HostTimer;
 
 /// Transforms of values of type `T`, in execution order. Clones share one registry.
 ///
@@ -26,19 +29,41 @@ use crate::timer::HostTimer;
 pub struct TransformRegistry<T: ?Sized + 'static> {
     hooks: SharedSlot<dyn DynCall<TransformCall<T>>>,
     tool_name: Arc<Mutex<Option<ToolName<T>>>>,
+    timer: Arc<dyn Timer>,
+    deadline: Option<Duration>,
 }
 
 impl<T: ?Sized + 'static> TransformRegistry<T> {
     /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
-        TransformRegistry::with_timer(Arc::new(HostTimer))
+        TransformRegistry::with_options(RegistryOptions::new())
     }
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        TransformRegistry::with_options(RegistryOptions::new().timer(timer))
+    }
+
+    /// Creates a registry without hooks, with these options.
+    pub fn with_options(options: RegistryOptions) -> Self {
+        let slot = Slot::with_timer(Arc::clone(&options.timer));
         TransformRegistry {
-            hooks: SharedSlot::new(TransformCall::<T>::SLOT, Slot::with_timer(timer)),
+            hooks: SharedSlot::new(TransformCall::<T>::SLOT, slot, options.defaults),
             tool_name: Arc::default(),
+            timer: options.timer,
+            deadline: options.deadline,
+        }
+    }
+
+    /// Returns a registry that follows this one: it has the transforms of this one, as they are at each
+    /// use, and its own. Otherwise as [`HookRegistry::child`](crate::HookRegistry::child).
+    #[must_use = "this registry itself stays unchanged"]
+    pub fn child(&self) -> Self {
+        TransformRegistry {
+            hooks: self.hooks.child(),
+            tool_name: Arc::new(Mutex::new(self.tool_name())),
+            timer: Arc::clone(&self.timer),
+            deadline: self.deadline,
         }
     }
 
@@ -48,6 +73,8 @@ impl<T: ?Sized + 'static> TransformRegistry<T> {
         TransformRegistry {
             hooks: self.hooks.copied(),
             tool_name: Arc::new(Mutex::new(self.tool_name())),
+            timer: Arc::clone(&self.timer),
+            deadline: self.deadline,
         }
     }
 
@@ -76,6 +103,17 @@ impl<T: ?Sized + 'static> TransformRegistry<T> {
     #[must_use]
     pub fn deregister(&self, id: &str) -> bool {
         self.hooks.remove(id)
+    }
+
+    /// Removes the hooks of an owner ([`RegisterOptions::owner`]), and returns their number.
+    pub fn remove_owner(&self, owner: &str) -> usize {
+        self.hooks.remove_owner(owner)
+    }
+
+    /// Enables or disables the hooks of an owner ([`RegisterOptions::owner`]), and returns their number.
+    /// Enabling hooks resets their failures.
+    pub fn set_owner_enabled(&self, owner: &str, is_enabled: bool) -> usize {
+        self.hooks.set_owner_enabled(owner, is_enabled)
     }
 
     /// Sets a callback for hooks that the registry disables after failures
@@ -143,7 +181,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let registered = Registered {
             id: hook.id().to_owned(),
             hook_type: type_name::<H>(),
-            policy: policy(options.on_failure),
+            policy,
             priority: 0,
             tool_name: self.tool_name(),
         };
@@ -156,12 +194,26 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     /// Dropping the future cancels the running hook, and starts no further ones.
     ///
     /// # Errors
-    /// If a hook denies or fails. The caller must not use the raw value instead of the result.
+    /// If a hook denies or fails, or if a hook is pending at the deadline of the registry. The caller must
+    /// not use the raw value instead of the result.
     pub async fn apply(
         &self,
         value: impl Into<Arc<T>>,
     ) -> Result<TransformOutcome<T>, TransformError> {
         let raw = value.into();
+        if self.deadline.is_none() {
+            return self.apply_within(raw, None).await;
+        }
+        let mut deadline = Deadline::new(&*self.timer, self.deadline);
+        Box::pin(self.apply_within(raw, Some(&mut deadline))).await
+    }
+
+    /// Runs the hooks on a value, until the deadline.
+    pub(crate) async fn apply_within(
+        &self,
+        raw: Arc<T>,
+        mut deadline: Option<&mut Deadline<'_>>,
+    ) -> Result<TransformOutcome<T>, TransformError> {
         let hooks = self.hooks.load();
         let policy = TransformPolicy {
             outcome: Ok(TransformOutcome {
@@ -170,9 +222,18 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
                 changed_by: Vec::new(),
             }),
         };
-        let outcome = self.hooks.run(&hooks, policy, None).await;
+        let run = self
+            .hooks
+            .run(&hooks, policy, None, deadline.as_deref_mut());
+        let outcome = run.await;
         drop_catching_panic(hooks);
-        outcome
+        match deadline.and_then(|deadline| deadline.passed()) {
+            None => outcome,
+            Some(after) => {
+                let error = HookError::new(DeadlineExceeded::new(after));
+                Err(TransformError::Failed(error))
+            }
+        }
     }
 }
 
@@ -187,6 +248,8 @@ impl<T: ?Sized + 'static> Clone for TransformRegistry<T> {
         TransformRegistry {
             hooks: self.hooks.clone(),
             tool_name: Arc::clone(&self.tool_name),
+            timer: Arc::clone(&self.timer),
+            deadline: self.deadline,
         }
     }
 }

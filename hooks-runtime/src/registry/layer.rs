@@ -1,0 +1,339 @@
+//! A registry that follows another one: it has the hooks of its parent as they are now, and its own.
+//!
+//! The cell of a follower contains the hooks of both, so that a dispatch is that of any registry. A
+//! change of the parent marks the cell as stale; the next use of the follower copies the parent, which
+//! takes a time that hardly depends on the number of its hooks, and inserts the follower's own entries
+//! again.
+//!
+//! Locks are taken from followers to parents, and none of them is held while the destructor of a hook
+//! runs. A parent marks its followers without its own locks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem;
+use std::sync::{Arc, Mutex, Weak};
+
+use hooks_core::__private::drop_catching_panic;
+use hooks_core::{EntryId, RegistrationError};
+
+use super::cell::{CowCell, Replaced, Snapshot, Writer};
+use super::options::Inserted;
+use crate::lock::lock;
+
+/// The state of a registry, which contains its [`Layer`].
+pub(crate) trait Node: Sized {
+    type Writer: Layered;
+
+    fn layer(&self) -> &Layer<Self>;
+}
+
+/// The writers' copy of a registry that others can follow.
+pub(crate) trait Layered: Writer + Clone {
+    /// Where an entry is registered.
+    type Place: Clone;
+    /// An entry as a follower stores it.
+    type Own;
+    /// Settings besides entries, which a follower has instead of those of its parent.
+    type Settings: Default;
+
+    fn apply_settings(&mut self, settings: &Self::Settings);
+
+    /// Inserts an entry of a follower under its id.
+    ///
+    /// # Errors
+    /// If the order would be a cycle. The entry is then inserted without its `before` and `after`.
+    fn adopt(&mut self, place: &Self::Place, own: &Self::Own) -> Result<(), RegistrationError>;
+
+    /// Enables or disables an entry, and returns `true` if it exists.
+    fn set_enabled_at(&mut self, place: &Self::Place, id: EntryId, is_enabled: bool) -> bool;
+
+    /// Removes an entry, and returns `true` if it existed.
+    fn remove_at(&mut self, place: &Self::Place, id: EntryId) -> bool;
+}
+
+/// The hooks of a registry, and the registries that follow it.
+pub(crate) struct Layer<N: Node> {
+    cell: CowCell<N::Writer>,
+    followers: Mutex<Vec<Weak<N>>>,
+    parent: Option<Box<Parent<N>>>,
+}
+
+/// The registry that another one follows.
+struct Parent<N: Node> {
+    node: Arc<N>,
+    own: Mutex<OwnChanges<N::Writer>>,
+}
+
+/// What a follower has changed.
+pub(crate) struct OwnChanges<W: Layered> {
+    /// By registration; an entry that replaces another has the position of that entry.
+    entries: BTreeMap<EntryId, OwnEntry<W>>,
+    /// The position of each entry.
+    positions: HashMap<EntryId, EntryId>,
+    /// Entries of the follower or of its parent that the follower has enabled or disabled.
+    switched: HashMap<EntryId, (W::Place, bool)>,
+    /// Entries of the parent that the follower has removed.
+    removed: HashMap<EntryId, W::Place>,
+    settings: W::Settings,
+    /// `true` if the removed entry may have replaced an entry of the parent.
+    has_uncovered: bool,
+}
+
+struct OwnEntry<W: Layered> {
+    place: W::Place,
+    entry: W::Own,
+}
+
+/// Records the changes of a follower; ignores those of other registries.
+pub(crate) struct Record<'o, W: Layered>(Option<&'o mut OwnChanges<W>>);
+
+impl<N: Node> Layer<N> {
+    pub(crate) fn new(writer: N::Writer) -> Self {
+        Layer {
+            cell: CowCell::new(writer),
+            followers: Mutex::default(),
+            parent: None,
+        }
+    }
+
+    /// Creates the layer of a follower. [`follow`](Self::follow) has to complete it.
+    pub(crate) fn following(parent: &Arc<N>) -> Self {
+        let cell = CowCell::new(parent.layer().writer());
+        cell.mark_stale();
+        Layer {
+            cell,
+            followers: Mutex::default(),
+            parent: Some(Box::new(Parent {
+                node: Arc::clone(parent),
+                own: Mutex::default(),
+            })),
+        }
+    }
+
+    /// Marks the layer of this state as stale after each change of its parent from now on.
+    pub(crate) fn follow(node: &Arc<N>) {
+        let Some(parent) = &node.layer().parent else {
+            return;
+        };
+        let mut followers = lock(&parent.node.layer().followers);
+        if followers.len() == followers.capacity() {
+            followers.retain(|follower| follower.strong_count() > 0);
+        }
+        followers.push(Arc::downgrade(node));
+    }
+
+    /// Returns the state of the parent, if there is one.
+    pub(crate) fn parent(&self) -> Option<&Arc<N>> {
+        self.parent.as_ref().map(|parent| &parent.node)
+    }
+
+    /// Returns the hooks of one dispatch. Give them back by `drop_catching_panic`.
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot<<N::Writer as Writer>::Snapshot> {
+        if self.cell.is_stale() {
+            self.refresh();
+        }
+        self.cell.load()
+    }
+
+    /// Returns `false` if no hook has one of these filter bits.
+    #[inline]
+    pub(crate) fn has_filter_bit(&self, bits: u64) -> bool {
+        self.cell.has_filter_bit(bits)
+    }
+
+    /// Returns a clone of the writers' copy, for a registry that does not follow this one.
+    pub(crate) fn writer(&self) -> N::Writer {
+        if self.cell.is_stale() {
+            self.refresh();
+        }
+        self.cell.writer()
+    }
+
+    /// Changes the hooks. `change` must not panic halfway, and records what it has changed.
+    pub(crate) fn update<R>(
+        &self,
+        change: impl FnOnce(&mut N::Writer, &mut Record<'_, N::Writer>) -> R,
+    ) -> R {
+        let (output, replaced) = match &self.parent {
+            None => self.cell.change(|writer| change(writer, &mut Record(None))),
+            Some(parent) => {
+                if self.cell.is_stale() {
+                    self.refresh();
+                }
+                let mut own = lock(&parent.own);
+                let changed = self
+                    .cell
+                    .change(|writer| change(writer, &mut Record(Some(&mut own))));
+                if mem::take(&mut own.has_uncovered) {
+                    self.cell.mark_stale();
+                }
+                changed
+            }
+        };
+        self.mark_followers();
+        drop_catching_panic(replaced);
+        output
+    }
+
+    /// Returns `true` if an entry is one of this registry, and not of its parent.
+    pub(crate) fn is_own(&self, id: EntryId) -> bool {
+        let parent = self.parent.as_ref();
+        parent.is_none_or(|parent| lock(&parent.own).positions.contains_key(&id))
+    }
+
+    /// Returns the ids of the entries that a follower has beside those of its parent.
+    pub(crate) fn take_own(&mut self) -> Vec<EntryId> {
+        let Some(parent) = &mut self.parent else {
+            return Vec::new();
+        };
+        let own = parent.own.get_mut();
+        let own = own.unwrap_or_else(std::sync::PoisonError::into_inner);
+        mem::take(&mut own.positions).into_keys().collect()
+    }
+
+    /// Marks the followers as stale, and those that follow them.
+    fn mark_followers(&self) {
+        // Without the lock: the destructor of a follower may run hooks' destructors.
+        let followers: Vec<_> = {
+            let followers = lock(&self.followers);
+            if followers.is_empty() {
+                return;
+            }
+            followers.iter().filter_map(Weak::upgrade).collect()
+        };
+        for follower in followers {
+            follower.layer().cell.mark_stale();
+            follower.layer().mark_followers();
+            drop_catching_panic(follower);
+        }
+    }
+
+    /// Computes the hooks of a follower from those of its parent.
+    #[cold]
+    #[inline(never)]
+    fn refresh(&self) {
+        let Some(parent) = &self.parent else {
+            return;
+        };
+        while self.cell.is_stale() {
+            let layer = parent.node.layer();
+            if layer.cell.is_stale() {
+                layer.refresh();
+            }
+            let (replaced, errors) = self.copy_parent(parent);
+            drop_catching_panic(replaced);
+            for error in errors {
+                tracing::warn!(
+                    target: "hooks_runtime",
+                    "a hook of a registry that follows another one runs without `before` and `after`: {error}"
+                );
+            }
+        }
+    }
+
+    fn copy_parent(
+        &self,
+        parent: &Parent<N>,
+    ) -> (Option<Replaced<N::Writer>>, Vec<RegistrationError>) {
+        let mut own = lock(&parent.own);
+        if !self.cell.begin_refresh() {
+            return (None, Vec::new());
+        }
+        let layer = parent.node.layer();
+        // Before the copy: a parent that becomes stale later marks this cell again.
+        if layer.cell.is_stale() {
+            self.cell.mark_stale();
+        }
+        let mut writer = layer.cell.writer();
+        let errors = own.apply(&mut writer);
+        let ((), replaced) = self.cell.change(|current| *current = writer);
+        (Some(replaced), errors)
+    }
+}
+
+impl<W: Layered> OwnChanges<W> {
+    /// Applies the changes to a copy of the parent. Returns why entries lost their place.
+    fn apply(&mut self, writer: &mut W) -> Vec<RegistrationError> {
+        writer.apply_settings(&self.settings);
+        self.removed
+            .retain(|id, place| writer.remove_at(place, *id));
+        let entries = self.entries.values();
+        let adopted = entries.filter_map(|own| writer.adopt(&own.place, &own.entry).err());
+        let errors = adopted.collect();
+        self.switched
+            .retain(|id, (place, is_enabled)| writer.set_enabled_at(place, *id, *is_enabled));
+        errors
+    }
+
+    fn remove(&mut self, place: W::Place, id: EntryId) {
+        self.switched.remove(&id);
+        match self.positions.remove(&id) {
+            Some(position) => {
+                self.entries.remove(&position);
+                self.has_uncovered = true;
+            }
+            None => _ = self.removed.insert(id, place),
+        }
+    }
+}
+
+impl<W: Layered> Record<'_, W> {
+    /// Records a registration.
+    pub(crate) fn inserted(
+        &mut self,
+        place: impl FnOnce() -> W::Place,
+        inserted: Inserted,
+        entry: impl FnOnce() -> Option<W::Own>,
+    ) {
+        let Some(own) = &mut self.0 else {
+            return;
+        };
+        let Inserted { id, replaced } = inserted;
+        let replaced = replaced.and_then(|replaced| own.positions.remove(&replaced));
+        let position = replaced.unwrap_or(id);
+        let place = place();
+        if let Some(entry) = entry() {
+            own.positions.insert(id, position);
+            own.entries.insert(position, OwnEntry { place, entry });
+        }
+    }
+
+    /// Records a removal.
+    pub(crate) fn removed(&mut self, place: impl FnOnce() -> W::Place, id: EntryId) {
+        if let Some(own) = &mut self.0 {
+            own.remove(place(), id);
+        }
+    }
+
+    /// Records that an entry was enabled or disabled.
+    pub(crate) fn switched(
+        &mut self,
+        place: impl FnOnce() -> W::Place,
+        id: EntryId,
+        is_enabled: bool,
+    ) {
+        if let Some(own) = &mut self.0 {
+            own.switched.insert(id, (place(), is_enabled));
+        }
+    }
+
+    /// Records a setting.
+    pub(crate) fn set(&mut self, set: impl FnOnce(&mut W::Settings)) {
+        if let Some(own) = &mut self.0 {
+            set(&mut own.settings);
+        }
+    }
+}
+
+impl<W: Layered> Default for OwnChanges<W> {
+    fn default() -> Self {
+        OwnChanges {
+            entries: BTreeMap::new(),
+            positions: HashMap::new(),
+            switched: HashMap::new(),
+            removed: HashMap::new(),
+            settings: W::Settings::default(),
+            has_uncovered: false,
+        }
+    }
+}
