@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::cold_option::ColdOption;
 use crate::failure::FailurePolicy;
 use crate::refusal::RegistrationError;
 use crate::timer::Timer;
@@ -164,12 +165,13 @@ impl<H> Entry<H> {
     /// ```
     #[must_use]
     pub fn owner(mut self, owner: impl Into<Cow<'static, str>>) -> Self {
-        self.options().owner = Some(Arc::from(&*owner.into()));
+        self.options().rare.get_or_default().owner = Some(Arc::from(&*owner.into()));
         self
     }
 
     fn constrained(mut self, side: Side, key: Cow<'static, str>, is_optional: bool) -> Self {
-        self.options().constraints.push(Constraint {
+        let rare = self.options().rare.get_or_default();
+        rare.constraints.push(Constraint {
             side,
             key,
             is_optional,
@@ -364,15 +366,22 @@ pub struct EntryMeta {
     is_conditional: bool,
     /// `true` if the entry replaces no other.
     is_if_absent: bool,
-    /// `true` while an entry of another slot is inserted ([`Slot::adopt`](crate::Slot::adopt)).
+    /// `true` while an entry of another slot is inserted ([`Slot::adopt_all`](crate::Slot::adopt_all)).
     is_adopted: bool,
-    owner: Option<Arc<str>>,
-    /// The keys before and after which the entry runs.
-    constraints: Vec<Constraint>,
+    /// Most entries have none of these options.
+    rare: ColdOption<Box<RareOptions>>,
     /// Place in the list: the natural rank, unless a constraint moves the entry.
     rank: Rank,
     timer: Option<SlotTimer>,
     hook_type: &'static str,
+}
+
+/// Options that few entries have.
+#[derive(Debug, Clone, Default)]
+struct RareOptions {
+    owner: Option<Arc<str>>,
+    /// The keys before and after which the entry runs.
+    constraints: Vec<Constraint>,
 }
 
 /// Place of an entry in the list of its slot: the priority, then the sequence and a place among the
@@ -430,8 +439,7 @@ impl EntryMeta {
             is_conditional: false,
             is_if_absent: false,
             is_adopted: false,
-            owner: None,
-            constraints: Vec::new(),
+            rare: ColdOption::none(),
             rank: (0, 0),
             timer: None,
             hook_type,
@@ -521,7 +529,7 @@ impl EntryMeta {
 
     /// Returns the owner, if there is one ([`Entry::owner`]).
     pub fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
+        self.rare.as_ref()?.owner.as_deref()
     }
 
     /// Returns `true` if an entry of another slot is inserted: its options were checked there.
@@ -534,9 +542,11 @@ impl EntryMeta {
         self.is_adopted = true;
     }
 
-    /// Removes all constraints.
-    pub(crate) fn clear_constraints(&mut self) {
-        self.constraints.clear();
+    /// Removes the constraints for which `is_kept` returns `false`.
+    pub(crate) fn retain_constraints(&mut self, is_kept: impl FnMut(&Constraint) -> bool) {
+        if let Some(rare) = self.rare.as_mut() {
+            rare.constraints.retain(is_kept);
+        }
     }
 
     /// Removes the key.
@@ -588,7 +598,7 @@ impl EntryMeta {
     }
 
     fn given(&self, side: Side, is_optional: bool) -> impl Iterator<Item = &str> {
-        let given = self.constraints.iter().filter(move |constraint| {
+        let given = self.constraints().iter().filter(move |constraint| {
             constraint.side == side && constraint.is_optional == is_optional
         });
         given.map(Constraint::key)
@@ -596,23 +606,23 @@ impl EntryMeta {
 
     /// Iterates over the keys that the entry names on this side.
     pub(crate) fn named(&self, side: Side) -> impl Iterator<Item = &str> {
-        let constraints = self.constraints.iter();
+        let constraints = self.constraints().iter();
         let on_side = constraints.filter(move |constraint| constraint.side == side);
         on_side.map(Constraint::key)
     }
 
     pub(crate) fn constraints(&self) -> &[Constraint] {
-        &self.constraints
+        self.rare.as_ref().map_or(&[], |rare| &rare.constraints)
     }
 
     /// Returns `true` if the entry has `before` or `after`.
     pub(crate) fn is_constrained(&self) -> bool {
-        !self.constraints.is_empty()
+        !self.constraints().is_empty()
     }
 
     /// Returns `true` if the order treats an entry with these options in the same way.
     pub(crate) fn is_arranged_like(&self, other: &Self) -> bool {
-        self.priority == other.priority && self.constraints == other.constraints
+        self.priority == other.priority && self.constraints() == other.constraints()
     }
 
     /// Returns `true` if the entry always runs, and in the order of its priority.
@@ -676,7 +686,7 @@ impl EntryMeta {
 
     /// Checks that a slot of one hook supports the options.
     pub(crate) fn check_single(&self, slot: &str) -> Result<(), RegistrationError> {
-        let mut constraints = self.constraints.iter();
+        let mut constraints = self.constraints().iter();
         match constraints.find(|constraint| !constraint.is_optional) {
             None => Ok(()),
             Some(constraint) => Err(RegistrationError::invalid_option(format!(

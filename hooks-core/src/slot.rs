@@ -346,30 +346,42 @@ impl<H: ?Sized> Slot<H> {
         owned.map(|meta| meta.id()).collect()
     }
 
-    /// Returns an entry, which shares the hook, for [`adopt`](Self::adopt).
+    /// Returns an entry, which shares the hook, for [`adopt_all`](Self::adopt_all).
     pub fn entry(&self, id: EntryId) -> Option<Entry<Arc<H>>> {
         let leaves = self.lists.leaves();
         let Position { leaf, at } = self.state.find(&leaves, Lookup::Id(id))?;
         Some(leaves[leaf][at].entry())
     }
 
-    /// Inserts an entry that is registered in another slot, too, under its id. It replaces an entry with
-    /// an equal key, and may name keys that are not registered. For front ends whose slots share
-    /// registrations: a removal or a switch by this id concerns one of the slots.
+    /// Inserts entries that are registered in another slot, too, under their ids. They replace entries with
+    /// equal keys, and may name keys that are not registered. For front ends whose slots share
+    /// registrations: a removal or a switch by such an id concerns one of the slots.
     ///
-    /// # Errors
-    /// If the order would be a cycle. The entry is then inserted without its `before` and `after`; and
-    /// without its key, if other entries name the key so that the order would still be a cycle.
-    pub fn adopt(&mut self, entry: Entry<Arc<H>>) -> Result<(), RegistrationError> {
-        let Err(refused) = self.register(adopted(entry, |_| {})) else {
+    /// Returns the errors of entries that would make the order a cycle. Such an entry is inserted, too, and
+    /// the constraints between it and others have no effect in this slot.
+    pub fn adopt_all(
+        &mut self,
+        entries: impl IntoIterator<Item = Entry<Arc<H>>>,
+    ) -> Vec<RegistrationError> {
+        let entries = entries.into_iter().map(adopted);
+        let (hooks, metas) = entries.map(Entry::into_parts).unzip();
+        let Err(refused) = self.register_all(hooks, metas) else {
+            return Vec::new();
+        };
+        let (_, entries) = refused.into_parts();
+        let errors = entries.into_iter().map(|entry| self.adopt(entry).err());
+        errors.flatten().collect()
+    }
+
+    fn adopt(&mut self, entry: Entry<Arc<H>>) -> Result<(), RegistrationError> {
+        let Err(refused) = self.register(adopted(entry)) else {
             return Ok(());
         };
         let (error, entry) = refused.into_parts();
-        if let Err(refused) = self.register(adopted(entry, EntryMeta::clear_constraints)) {
-            let (_, entry) = refused.into_parts();
-            let registered = self.register(adopted(entry, EntryMeta::clear_key));
-            registered.expect("an entry without constraints that no entry names is not refused");
-        }
+        let (hook, meta) = adopted(entry).into_parts();
+        let leaves = self.lists.leaves();
+        let plan = self.state.plan_unrelated(&leaves, meta);
+        self.carry_out(slice::from_ref(&hook), plan);
         Err(error)
     }
 
@@ -433,12 +445,10 @@ impl<H: ?Sized> Slot<H> {
     }
 }
 
-/// Returns the entry of another slot, changed, to be inserted.
-fn adopted<H>(entry: Entry<H>, change: impl FnOnce(&mut EntryMeta)) -> Entry<H> {
+/// Returns the entry of another slot, to be inserted.
+fn adopted<H>(entry: Entry<H>) -> Entry<H> {
     let (hook, mut meta) = entry.into_parts();
-    let options = Arc::make_mut(&mut meta);
-    options.adopt();
-    change(options);
+    Arc::make_mut(&mut meta).adopt();
     Entry::from_parts(hook, meta)
 }
 

@@ -274,6 +274,35 @@ impl State {
         }
     }
 
+    /// Plans the registration of an entry whose order would be a cycle: without the constraints between
+    /// the entry and others.
+    pub(super) fn plan_unrelated(
+        &mut self,
+        entries: &dyn Entries,
+        mut meta: Arc<EntryMeta>,
+    ) -> Plan {
+        Arc::make_mut(&mut meta).retain_constraints(|_| false);
+        let mut all = all(entries);
+        let replaced = meta.key().and_then(|key| {
+            for entry in &mut all {
+                if entry
+                    .meta
+                    .constraints()
+                    .iter()
+                    .any(|other| other.key() == key)
+                {
+                    Arc::make_mut(&mut entry.meta).retain_constraints(|other| other.key() != key);
+                }
+            }
+            all.iter().position(|entry| entry.meta.key() == Some(key))
+        });
+        let mut next_sequence = self.next_sequence;
+        self.add(&mut all, &mut next_sequence, HookAt::New(0), meta, replaced);
+        self.next_sequence = next_sequence;
+        let plan = self.arrange(all);
+        plan.expect("the other entries had an order, and none names the entry")
+    }
+
     /// Plans the registration of several hooks. They may name keys that are not registered.
     ///
     /// # Errors

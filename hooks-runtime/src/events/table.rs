@@ -236,34 +236,19 @@ impl EverySlots {
             || self.later.set_entry_enabled(id, is_enabled)
     }
 
-    fn adopt(&mut self, own: &OwnHook) -> Result<(), RegistrationError> {
-        let replaced = |meta: &EntryMeta, slot: Option<EntryId>| (meta.id(), slot);
-        let (id, replaced) = match own {
-            OwnHook::Handler { phase, entry, .. } => {
-                let slot = match phase {
-                    EventPhase::Transform => &self.hooks.transform,
-                    EventPhase::Decide => &self.later.decide,
-                    EventPhase::Observe => &self.later.observe,
-                };
-                replaced(entry.meta(), id_of_key(slot, entry.meta()))
-            }
-            OwnHook::Around(entry) => {
-                replaced(entry.meta(), id_of_key(&self.later.around, entry.meta()))
-            }
-        };
-        let ids = Arc::make_mut(&mut self.ids);
-        ids.insert(id);
-        if let Some(replaced) = replaced {
-            ids.remove(&replaced);
-        }
-        own.insert_into(&mut self.hooks, &mut self.later)
+    fn adopt(&mut self, own: &OwnHooks) -> Vec<RegistrationError> {
+        let errors = own.insert_into(&mut self.hooks, &mut self.later);
+        self.set_ids();
+        errors
     }
-}
 
-/// Returns the entry that one with these options replaces.
-fn id_of_key<H: ?Sized>(slot: &Slot<H>, meta: &EntryMeta) -> Option<EntryId> {
-    let (_, replaced) = slot.get(meta.key()?)?;
-    Some(replaced.id())
+    fn set_ids(&mut self) {
+        let slots = self.slots();
+        let around = self.later.around.iter();
+        let entries = slots.entries().map(|(_, entry)| entry);
+        let entries = entries.chain(around.map(|(_, entry)| entry));
+        self.ids = Arc::new(entries.map(EntryMeta::id).collect());
+    }
 }
 
 impl OwnHook {
@@ -296,32 +281,57 @@ impl OwnHook {
             OwnHook::Around(_) => None,
         }
     }
+}
 
-    /// Inserts the hook under its id.
-    ///
-    /// # Errors
-    /// As [`Slot::adopt`].
-    fn insert_into(
-        &self,
-        hooks: &mut EventSlots,
-        later: &mut LaterSlots,
-    ) -> Result<(), RegistrationError> {
-        match self {
+/// Hooks that are inserted at once, so that they may name each other.
+#[derive(Default)]
+struct OwnHooks {
+    transform: Vec<HandlerEntry>,
+    decide: Vec<HandlerEntry>,
+    observe: Vec<HandlerEntry>,
+    around: Vec<AroundEntry>,
+    counts_failures: bool,
+}
+
+impl OwnHooks {
+    fn add(&mut self, own: OwnHook) {
+        match own {
             OwnHook::Handler {
                 phase,
                 counts_failures,
                 entry,
             } => {
-                hooks.counts_failures |= counts_failures;
-                let slot = match phase {
-                    EventPhase::Transform => &mut hooks.transform,
-                    EventPhase::Decide => &mut later.decide,
-                    EventPhase::Observe => &mut later.observe,
-                };
-                slot.adopt(entry.clone())
+                self.counts_failures |= counts_failures;
+                match phase {
+                    EventPhase::Transform => self.transform.push(entry),
+                    EventPhase::Decide => self.decide.push(entry),
+                    EventPhase::Observe => self.observe.push(entry),
+                }
             }
-            OwnHook::Around(entry) => later.around.adopt(entry.clone()),
+            OwnHook::Around(entry) => self.around.push(entry),
         }
+    }
+
+    fn has_later(&self) -> bool {
+        !(self.decide.is_empty() && self.observe.is_empty() && self.around.is_empty())
+    }
+
+    /// Inserts the hooks under their ids. Returns the errors of [`Slot::adopt_all`].
+    fn insert_into(
+        &self,
+        hooks: &mut EventSlots,
+        later: &mut LaterSlots,
+    ) -> Vec<RegistrationError> {
+        let mut errors = self.insert_transforms(hooks);
+        errors.extend(later.decide.adopt_all(self.decide.iter().cloned()));
+        errors.extend(later.observe.adopt_all(self.observe.iter().cloned()));
+        errors.extend(later.around.adopt_all(self.around.iter().cloned()));
+        errors
+    }
+
+    fn insert_transforms(&self, hooks: &mut EventSlots) -> Vec<RegistrationError> {
+        hooks.counts_failures |= self.counts_failures;
+        hooks.transform.adopt_all(self.transform.iter().cloned())
     }
 }
 
@@ -415,27 +425,15 @@ impl<'w> EventWriter<'w> {
             || self.change_later(|later| later.set_entry_enabled(id, is_enabled))
     }
 
-    /// Inserts a hook under its id.
-    ///
-    /// # Errors
-    /// As [`Slot::adopt`].
-    fn adopt(&mut self, timer: &Arc<dyn Timer>, own: &OwnHook) -> Result<(), RegistrationError> {
-        match own {
-            OwnHook::Handler {
-                phase: EventPhase::Transform,
-                counts_failures,
-                entry,
-            } => {
-                self.hooks.counts_failures |= counts_failures;
-                self.hooks.transform.adopt(entry.clone())
-            }
-            _ => {
-                self.has_changed_later = true;
-                let later = self.writers.entry(Arc::clone(self.event));
-                let later = later.or_insert_with(|| LaterSlots::new(timer));
-                own.insert_into(self.hooks, later)
-            }
+    /// Inserts hooks under their ids. Returns the errors of [`Slot::adopt_all`].
+    fn adopt(&mut self, timer: &Arc<dyn Timer>, own: &OwnHooks) -> Vec<RegistrationError> {
+        if !own.has_later() {
+            return own.insert_transforms(self.hooks);
         }
+        self.has_changed_later = true;
+        let later = self.writers.entry(Arc::clone(self.event));
+        let later = later.or_insert_with(|| LaterSlots::new(timer));
+        own.insert_into(self.hooks, later)
     }
 
     /// Copies the later phases for the snapshot.
@@ -790,38 +788,32 @@ impl TableWriter {
     /// Inserts a hook for every event, which was just registered, into the slots of each event.
     ///
     /// # Errors
-    /// If the order of the hooks of an event would be a cycle. The table is then invalid.
+    /// If the order of the hooks of an event would be a cycle. The table then has lost constraints.
     fn spread(&mut self, inserted: Inserted) -> Result<Inserted, RegistrationError> {
         let own = self.every.own_hook(inserted.id);
-        let own = own.expect("the hook was just inserted");
-        let ids = Arc::make_mut(&mut self.every.ids);
-        ids.insert(inserted.id);
-        if let Some(replaced) = inserted.replaced {
-            ids.remove(&replaced);
-        }
-        self.adopt_in_each(&own)?;
-        Ok(inserted)
+        let mut hooks = OwnHooks::default();
+        hooks.add(own.expect("the hook was just inserted"));
+        self.every.set_ids();
+        let errors = self.adopt_in_each(&hooks);
+        errors.into_iter().next().map_or(Ok(inserted), Err)
     }
 
-    /// Inserts a hook for every event into the slots of each event, and returns the first error.
-    fn adopt_in_each(&mut self, own: &OwnHook) -> Result<(), RegistrationError> {
-        let mut adopted = Ok(());
-        for event in self.event_names() {
-            adopted = adopted.and(self.adopt_in(&event, own));
-        }
-        adopted
+    /// Inserts hooks for every event into the slots of each event. Returns the errors of
+    /// [`Slot::adopt_all`].
+    fn adopt_in_each(&mut self, own: &OwnHooks) -> Vec<RegistrationError> {
+        let events = self.event_names();
+        let errors = events.iter().map(|event| self.adopt_in(event, own));
+        errors.flatten().collect()
     }
 
-    /// Inserts a hook into the slots of an event, under its id.
-    ///
-    /// # Errors
-    /// As [`Slot::adopt`].
-    fn adopt_in(&mut self, event: &Arc<str>, own: &OwnHook) -> Result<(), RegistrationError> {
+    /// Inserts hooks into the slots of an event, under their ids. Returns the errors of
+    /// [`Slot::adopt_all`].
+    fn adopt_in(&mut self, event: &Arc<str>, own: &OwnHooks) -> Vec<RegistrationError> {
         let adopt = |writer: &mut EventWriter<'_>, timer: &Arc<dyn Timer>| {
             Ok::<_, Infallible>(writer.adopt(timer, own))
         };
         match self.edit(event, adopt) {
-            Ok(adopted) => adopted,
+            Ok(errors) => errors,
         }
     }
 
@@ -1043,21 +1035,41 @@ impl Layered for TableWriter {
         }
     }
 
-    fn adopt(&mut self, place: &Place, own: &OwnHook) -> Result<(), RegistrationError> {
-        // The parent may have registered a hook with the key since, in the other kind of place.
-        let checked = self.check_key(place, own.phase(), own.meta());
-        let own = &match &checked {
-            Ok(()) => own.clone(),
-            Err(_) => own.clone().without_key(),
-        };
-        let adopted = match place {
-            Place::Event(event) => self.adopt_in(event, own),
-            Place::EveryEvent => {
-                let adopted = self.every.adopt(own);
-                adopted.and(self.adopt_in_each(own))
+    fn adopt_all<'o>(
+        &mut self,
+        own: impl Iterator<Item = (&'o Place, &'o OwnHook)>,
+    ) -> Vec<RegistrationError> {
+        let mut every = OwnHooks::default();
+        let mut events: Vec<(&Arc<str>, OwnHooks)> = Vec::new();
+        let mut indices = HashMap::<&Arc<str>, usize>::default();
+        let mut errors = Vec::new();
+        for (place, own) in own {
+            // The parent may have registered a hook with the key since, in the other kind of place.
+            let checked = self.check_key(place, own.phase(), own.meta());
+            let own = match &checked {
+                Ok(()) => own.clone(),
+                Err(_) => own.clone().without_key(),
+            };
+            errors.extend(checked.err());
+            match place {
+                Place::EveryEvent => every.add(own),
+                Place::Event(event) => {
+                    let index = *indices.entry(event).or_insert(events.len());
+                    if index == events.len() {
+                        events.push((event, OwnHooks::default()));
+                    }
+                    events[index].1.add(own);
+                }
             }
-        };
-        checked.and(adopted)
+        }
+        if every.has_later() || !every.transform.is_empty() {
+            errors.extend(self.every.adopt(&every));
+            errors.extend(self.adopt_in_each(&every));
+        }
+        for (event, own) in &events {
+            errors.extend(self.adopt_in(event, own));
+        }
+        errors
     }
 
     fn set_enabled_at(&mut self, place: &Place, id: EntryId, is_enabled: bool) -> bool {

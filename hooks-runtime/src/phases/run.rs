@@ -65,7 +65,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     ) -> Result<HookResponse, HookError> {
         let (hooks, slot) = (self.inner.pre.load(), &self.inner.pre);
         if report.is_none() && deadline.is_none() && self.inner.around_pre.is_empty() {
-            let response = slot.run(&hooks, Bail::new(request), None, None).await;
+            let response = slot.run(&hooks, Bail::new(request), None).await;
             drop_catching_panic(hooks);
             if !self.inner.observers.is_empty() {
                 Box::pin(self.observe(request, response.as_ref(), None, None)).await;
@@ -143,7 +143,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
     ) {
         let (hooks, slot) = (self.inner.observers.load(), &self.inner.observers);
         let policy = ObserveResponse::new((request, response), request);
-        let run = slot.run(&hooks, policy, report, deadline.as_deref_mut());
+        let run = slot.run_within(&hooks, policy, report, deadline.as_deref_mut());
         run.await;
         drop_catching_panic(hooks);
         warn_of_deadline(ObserverCall::<Req>::SLOT, deadline.as_deref());
@@ -175,7 +175,10 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         let mut deadline = self.start_deadline();
         if self.inner.around_post.is_empty() {
             let policy = ObserveResult::new(args, result);
-            slot.run(&hooks, policy, report, deadline.as_mut()).await;
+            match deadline.as_mut() {
+                None => slot.run(&hooks, policy, report).await,
+                deadline => slot.run_within(&hooks, policy, report, deadline).await,
+            }
         } else {
             let innermost = PostHooks {
                 slot,
@@ -259,10 +262,7 @@ impl<Req: ?Sized + Sync + 'static> Innermost<PreCall<Req>> for PreHooks<'_, Req>
     ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
         self.enter();
         // The deadline limits the whole call.
-        let run = self
-            .slot
-            .run(self.hooks, Bail::new(request), self.report, None);
-        Box::pin(run)
+        Box::pin(self.slot.run(self.hooks, Bail::new(request), self.report))
     }
 }
 
@@ -270,7 +270,7 @@ impl<Res: ?Sized + Sync + 'static> Innermost<PostCall<Res>> for PostHooks<'_, Re
     fn call<'a>(&'a self, args: (&'a Res, Option<&'a str>)) -> BoxFuture<'a, ()> {
         self.enter();
         let policy = ObserveResult::new(args, args.0);
-        Box::pin(self.slot.run(self.hooks, policy, self.report, None))
+        Box::pin(self.slot.run(self.hooks, policy, self.report))
     }
 }
 
@@ -316,11 +316,12 @@ impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseReg
     pub async fn run_pre(&self, request: impl Into<Arc<Req>>) -> PreRun<Req> {
         let raw = request.into();
         let mut deadline = self.start_deadline();
-        let applied = self
-            .inner
-            .requests
-            .apply_within(Arc::clone(&raw), deadline.as_mut());
-        let refused = match applied.await {
+        let (requests, request) = (&self.inner.requests, Arc::clone(&raw));
+        let applied = match &mut deadline {
+            None => requests.apply(request).await,
+            Some(deadline) => Box::pin(requests.apply_within(request, deadline)).await,
+        };
+        let refused = match applied {
             Ok(outcome) => {
                 let run = self.run_pre_hooks(&outcome.value, None, deadline.as_mut());
                 let response = run.await;

@@ -37,11 +37,14 @@ pub(crate) trait Layered: Writer + Clone {
 
     fn apply_settings(&mut self, settings: &Self::Settings);
 
-    /// Inserts an entry of a follower under its id.
-    ///
-    /// # Errors
-    /// If the order would be a cycle. The entry is then inserted without its `before` and `after`.
-    fn adopt(&mut self, place: &Self::Place, own: &Self::Own) -> Result<(), RegistrationError>;
+    /// Inserts the entries of a follower under their ids. Returns the errors of entries that would make
+    /// the order a cycle, and have lost their constraints.
+    fn adopt_all<'o>(
+        &mut self,
+        own: impl Iterator<Item = (&'o Self::Place, &'o Self::Own)>,
+    ) -> Vec<RegistrationError>
+    where
+        Self: 'o;
 
     /// Enables or disables an entry, and returns `true` if it exists.
     fn set_enabled_at(&mut self, place: &Self::Place, id: EntryId, is_enabled: bool) -> bool;
@@ -76,6 +79,8 @@ pub(crate) struct OwnChanges<W: Layered> {
     settings: W::Settings,
     /// `true` if the removed entry may have replaced an entry of the parent.
     has_uncovered: bool,
+    /// `true` if constraints have no effect, because they would be a cycle: each change may end it.
+    has_cycle: bool,
 }
 
 struct OwnEntry<W: Layered> {
@@ -164,7 +169,7 @@ impl<N: Node> Layer<N> {
                 let changed = self
                     .cell
                     .change(|writer| change(writer, &mut Record(Some(&mut own))));
-                if mem::take(&mut own.has_uncovered) {
+                if mem::take(&mut own.has_uncovered) || own.has_cycle {
                     self.cell.mark_stale();
                 }
                 changed
@@ -225,7 +230,7 @@ impl<N: Node> Layer<N> {
             for error in errors {
                 tracing::warn!(
                     target: "hooks_runtime",
-                    "a hook of a registry that follows another one runs without `before` and `after`: {error}"
+                    "`before` and `after` of a registry and of one that follows it contradict each other, and have no effect in the follower: {error}"
                 );
             }
         }
@@ -257,11 +262,19 @@ impl<W: Layered> OwnChanges<W> {
         writer.apply_settings(&self.settings);
         self.removed
             .retain(|id, place| writer.remove_at(place, *id));
+        // Entries of the parent first: an own entry may replace one that is back later.
+        let positions = &self.positions;
+        self.switched.retain(|id, (place, is_enabled)| {
+            positions.contains_key(id) || writer.set_enabled_at(place, *id, *is_enabled)
+        });
         let entries = self.entries.values();
-        let adopted = entries.filter_map(|own| writer.adopt(&own.place, &own.entry).err());
-        let errors = adopted.collect();
-        self.switched
-            .retain(|id, (place, is_enabled)| writer.set_enabled_at(place, *id, *is_enabled));
+        let errors = writer.adopt_all(entries.map(|own| (&own.place, &own.entry)));
+        for id in self.positions.keys() {
+            if let Some((place, is_enabled)) = self.switched.get(id) {
+                writer.set_enabled_at(place, *id, *is_enabled);
+            }
+        }
+        self.has_cycle = !errors.is_empty();
         errors
     }
 
@@ -334,6 +347,7 @@ impl<W: Layered> Default for OwnChanges<W> {
             removed: HashMap::new(),
             settings: W::Settings::default(),
             has_uncovered: false,
+            has_cycle: false,
         }
     }
 }

@@ -49,8 +49,14 @@ impl<H: ?Sized> Layered for Slot<H> {
 
     fn apply_settings(&mut self, (): &()) {}
 
-    fn adopt(&mut self, (): &(), entry: &Entry<Arc<H>>) -> Result<(), RegistrationError> {
-        Slot::adopt(self, entry.clone())
+    fn adopt_all<'o>(
+        &mut self,
+        own: impl Iterator<Item = (&'o (), &'o Entry<Arc<H>>)>,
+    ) -> Vec<RegistrationError>
+    where
+        H: 'o,
+    {
+        Slot::adopt_all(self, own.map(|((), entry)| entry.clone()))
     }
 
     fn set_enabled_at(&mut self, (): &(), id: EntryId, is_enabled: bool) -> bool {
@@ -220,26 +226,26 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             .collect()
     }
 
-    /// Runs hooks that were loaded from this place, until the deadline. Adds them to the report, and
-    /// disables hooks that have failed too often.
+    /// Runs hooks that were loaded from this place. Adds them to the report, and disables hooks that
+    /// have failed too often.
     pub(crate) async fn run<P>(
         &self,
         hooks: &Slot<H>,
         policy: P,
         report: Option<&SharedReport>,
-        deadline: Option<&mut Deadline<'_>>,
     ) -> P::Output
     where
         P: Policy<H, Future = Never<()>>,
     {
-        if report.is_none() && deadline.is_none() && !self.state.counts.is_used() {
+        if report.is_none() && !self.state.counts.is_used() {
             return hooks.dispatch(policy).await;
         }
         // Boxed, so that the futures of other runs are smaller.
-        Box::pin(self.run_counted(hooks, policy, report, deadline)).await
+        Box::pin(self.run_within(hooks, policy, report, None)).await
     }
 
-    async fn run_counted<P>(
+    /// Like [`run`](Self::run), until the deadline.
+    pub(crate) async fn run_within<P>(
         &self,
         hooks: &Slot<H>,
         policy: P,

@@ -201,33 +201,30 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         value: impl Into<Arc<T>>,
     ) -> Result<TransformOutcome<T>, TransformError> {
         let raw = value.into();
-        if self.deadline.is_none() {
-            return self.apply_within(raw, None).await;
+        if self.deadline.is_some() {
+            let mut deadline = Deadline::new(&*self.timer, self.deadline);
+            // Boxed, so that the futures of other runs are smaller.
+            return Box::pin(self.apply_within(raw, &mut deadline)).await;
         }
-        let mut deadline = Deadline::new(&*self.timer, self.deadline);
-        Box::pin(self.apply_within(raw, Some(&mut deadline))).await
+        let hooks = self.hooks.load();
+        let run = self.hooks.run(&hooks, TransformPolicy::new(raw), None);
+        let outcome = run.await;
+        drop_catching_panic(hooks);
+        outcome
     }
 
     /// Runs the hooks on a value, until the deadline.
     pub(crate) async fn apply_within(
         &self,
         raw: Arc<T>,
-        mut deadline: Option<&mut Deadline<'_>>,
+        deadline: &mut Deadline<'_>,
     ) -> Result<TransformOutcome<T>, TransformError> {
         let hooks = self.hooks.load();
-        let policy = TransformPolicy {
-            outcome: Ok(TransformOutcome {
-                value: Arc::clone(&raw),
-                raw,
-                changed_by: Vec::new(),
-            }),
-        };
-        let run = self
-            .hooks
-            .run(&hooks, policy, None, deadline.as_deref_mut());
+        let policy = TransformPolicy::new(raw);
+        let run = self.hooks.run_within(&hooks, policy, None, Some(deadline));
         let outcome = run.await;
         drop_catching_panic(hooks);
-        match deadline.and_then(|deadline| deadline.passed()) {
+        match deadline.passed() {
             None => outcome,
             Some(after) => {
                 let error = HookError::new(DeadlineExceeded::new(after));

@@ -1,6 +1,7 @@
 //! One run of transforms: the effects of outputs and failures.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
@@ -43,7 +44,20 @@ pub(super) fn policy(chosen: Option<FailurePolicy>) -> FailurePolicy {
 
 /// Policy of a run.
 pub(super) struct TransformPolicy<T: ?Sized> {
-    pub(super) outcome: Result<TransformOutcome<T>, TransformError>,
+    outcome: Result<TransformOutcome<T>, TransformError>,
+}
+
+impl<T: ?Sized> TransformPolicy<T> {
+    /// Creates the policy of a run on this value.
+    pub(super) fn new(raw: Arc<T>) -> Self {
+        TransformPolicy {
+            outcome: Ok(TransformOutcome {
+                value: Arc::clone(&raw),
+                raw,
+                changed_by: Vec::new(),
+            }),
+        }
+    }
 }
 
 impl<'h, T: ?Sized + 'static> Policy<dyn DynCall<TransformCall<T>> + 'h> for TransformPolicy<T> {
