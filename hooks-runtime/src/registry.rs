@@ -26,3 +26,4 @@ pub(crate) mod layer;
 pub(crate) mod observe;
 pub(crate) mod options;
 pub(crate) mod slot;
+mod sync;

@@ -175,3 +175,40 @@ fn r_20_a_concurrently_removed_hook_runs_entirely_or_not_at_all() {
         assert_eq!(registry.registered_hooks(Phase::Post).len(), 1);
     });
 }
+
+#[test]
+fn x_15_a_registration_of_the_parent_is_in_a_follower_when_it_returns() {
+    loom::model(|| {
+        let parent = HookRegistry::new();
+        let child = parent.child();
+        let emitting = {
+            let child = child.clone();
+            thread::spawn(move || {
+                let names = emit(&child);
+                assert!(names.is_empty() || names == ["parent"]);
+            })
+        };
+        register(&parent, "parent");
+        assert_eq!(emit(&child), ["parent"]);
+        emitting.join().unwrap();
+        assert_eq!(emit(&child), ["parent"]);
+    });
+}
+
+#[test]
+fn x_15_changes_of_a_follower_and_of_its_parent_are_both_kept() {
+    loom::model(|| {
+        let parent = HookRegistry::new();
+        let child = parent.child();
+        let registering = {
+            let parent = parent.clone();
+            thread::spawn(move || drop(register(&parent, "parent")))
+        };
+        register(&child, "child");
+        registering.join().unwrap();
+        let mut names = emit(&child);
+        names.sort();
+        assert_eq!(names, ["child", "parent"]);
+        assert_eq!(emit(&parent), ["parent"]);
+    });
+}

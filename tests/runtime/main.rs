@@ -25,6 +25,7 @@ mod extras;
 mod failure;
 mod hook_forms;
 mod hook_result;
+mod hosts;
 mod injection;
 mod model;
 mod nested;

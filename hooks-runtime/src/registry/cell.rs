@@ -10,14 +10,12 @@
 
 #[cfg(not(hooks_loom))]
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-#[cfg(not(hooks_loom))]
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hooks_core::Slot;
 #[cfg(hooks_loom)]
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-#[cfg(hooks_loom)]
-use loom::sync::{Mutex, MutexGuard};
+
+use super::sync::{Mutex, MutexGuard, lock};
 
 /// A value that many threads read and change.
 pub(crate) struct CowCell<W: Writer> {
@@ -26,6 +24,8 @@ pub(crate) struct CowCell<W: Writer> {
     filter_bits: AtomicU64,
     /// `true` if the value depends on another one that has changed since. All filter bits are set then.
     is_stale: AtomicBool,
+    /// Number of marks as stale. Changes with the lock of the writer.
+    marks: AtomicU64,
     writer: Mutex<W>,
 }
 
@@ -69,6 +69,7 @@ impl<W: Writer> CowCell<W> {
             filter_bits: AtomicU64::new(writer.filter_bits()),
             current: pointer::new(writer.snapshot()),
             is_stale: AtomicBool::new(false),
+            marks: AtomicU64::new(0),
             writer: Mutex::new(writer),
         }
     }
@@ -94,7 +95,24 @@ impl<W: Writer> CowCell<W> {
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut W) -> R) -> (R, Replaced<W>) {
         let mut writer = self.lock();
         let output = change(&mut writer);
-        let bits = match self.is_stale() {
+        let replaced = self.publish(&writer, self.is_stale());
+        (output, replaced)
+    }
+
+    /// Replaces a stale value by one that was computed since this number of marks.
+    pub(crate) fn refresh(&self, value: W, marks: u64) -> Replaced<W> {
+        let mut writer = self.lock();
+        *writer = value;
+        let is_stale = self.marks.load(Ordering::Relaxed) != marks;
+        let replaced = self.publish(&writer, is_stale);
+        // After the value: a reader that finds the value up to date must not load the one before.
+        self.is_stale.store(is_stale, Ordering::Release);
+        replaced
+    }
+
+    /// Publishes the writers' copy, and returns the value before.
+    fn publish(&self, writer: &W, is_stale: bool) -> Replaced<W> {
+        let bits = match is_stale {
             true => u64::MAX,
             false => writer.filter_bits(),
         };
@@ -102,8 +120,7 @@ impl<W: Writer> CowCell<W> {
         self.filter_bits.fetch_or(bits, Ordering::Release);
         let old = pointer::swap(&self.current, writer.snapshot());
         self.filter_bits.store(bits, Ordering::Release);
-        drop(writer);
-        (output, old)
+        old
     }
 
     /// Returns a clone of the writers' copy.
@@ -124,21 +141,19 @@ impl<W: Writer> CowCell<W> {
     pub(crate) fn mark_stale(&self) {
         // With the lock, so that a change of this value does not publish fewer filter bits.
         let _writer = self.lock();
+        self.marks.fetch_add(1, Ordering::Relaxed);
         self.is_stale.store(true, Ordering::Release);
         self.filter_bits.store(u64::MAX, Ordering::Release);
     }
 
-    /// Begins to compute the value anew, and returns `true` if it was stale. A mark from now on stays.
-    pub(crate) fn begin_refresh(&self) -> bool {
+    /// Returns the number of marks so far if the value is stale, for [`refresh`](Self::refresh).
+    pub(crate) fn stale_marks(&self) -> Option<u64> {
         let _writer = self.lock();
-        self.is_stale.swap(false, Ordering::AcqRel)
+        self.is_stale().then(|| self.marks.load(Ordering::Relaxed))
     }
 
     fn lock(&self) -> MutexGuard<'_, W> {
-        #[cfg(not(hooks_loom))]
-        return self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        #[cfg(hooks_loom)]
-        return self.writer.lock().expect("no change panics here");
+        lock(&self.writer)
     }
 }
 

@@ -10,14 +10,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryId, RegistrationError};
 
 use super::cell::{CowCell, Replaced, Snapshot, Writer};
 use super::options::Inserted;
-use crate::lock::lock;
+use super::sync::{Mutex, lock};
 
 /// The state of a registry, which contains its [`Layer`].
 pub(crate) trait Node: Sized {
@@ -95,7 +95,7 @@ impl<N: Node> Layer<N> {
     pub(crate) fn new(writer: N::Writer) -> Self {
         Layer {
             cell: CowCell::new(writer),
-            followers: Mutex::default(),
+            followers: Mutex::new(Vec::new()),
             parent: None,
         }
     }
@@ -106,10 +106,10 @@ impl<N: Node> Layer<N> {
         cell.mark_stale();
         Layer {
             cell,
-            followers: Mutex::default(),
+            followers: Mutex::new(Vec::new()),
             parent: Some(Box::new(Parent {
                 node: Arc::clone(parent),
-                own: Mutex::default(),
+                own: Mutex::new(OwnChanges::default()),
             })),
         }
     }
@@ -187,13 +187,12 @@ impl<N: Node> Layer<N> {
     }
 
     /// Returns the ids of the entries that a follower has beside those of its parent.
-    pub(crate) fn take_own(&mut self) -> Vec<EntryId> {
-        let Some(parent) = &mut self.parent else {
+    pub(crate) fn take_own(&self) -> Vec<EntryId> {
+        let Some(parent) = &self.parent else {
             return Vec::new();
         };
-        let own = parent.own.get_mut();
-        let own = own.unwrap_or_else(std::sync::PoisonError::into_inner);
-        mem::take(&mut own.positions).into_keys().collect()
+        let positions = mem::take(&mut lock(&parent.own).positions);
+        positions.into_keys().collect()
     }
 
     /// Marks the followers as stale, and those that follow them.
@@ -241,9 +240,9 @@ impl<N: Node> Layer<N> {
         parent: &Parent<N>,
     ) -> (Option<Replaced<N::Writer>>, Vec<RegistrationError>) {
         let mut own = lock(&parent.own);
-        if !self.cell.begin_refresh() {
+        let Some(marks) = self.cell.stale_marks() else {
             return (None, Vec::new());
-        }
+        };
         let layer = parent.node.layer();
         // Before the copy: a parent that becomes stale later marks this cell again.
         if layer.cell.is_stale() {
@@ -251,8 +250,7 @@ impl<N: Node> Layer<N> {
         }
         let mut writer = layer.cell.writer();
         let errors = own.apply(&mut writer);
-        let ((), replaced) = self.cell.change(|current| *current = writer);
-        (Some(replaced), errors)
+        (Some(self.cell.refresh(writer, marks)), errors)
     }
 }
 
