@@ -68,6 +68,24 @@ fn plugins_that_name_each_other_load_in_any_order() {
 }
 
 #[test]
+fn a_host_decides_for_all_hooks() {
+    let output = run("hosts_in_charge");
+    let lines: Vec<_> = output.lines().collect();
+    let expected = [
+        "event file:write",
+        "denied: true",
+        "event file:publish",
+        "hook `service` of event `file:publish` timed out after 20ms",
+        "2 hooks of the plugin",
+        "event file:write",
+        "false \"s-1\"",
+        "2 removed",
+        "{\"file:publish\": [\"log\"]}",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn hooks_are_ordered_relative_to_keys() {
     let output = run("ordering_relative_to_a_key");
     let order = ["count", "redact", "sign", "compress"].map(|key| output.find(key));

@@ -295,6 +295,54 @@ fn t_66_a_plugin_names_another_that_is_not_there_yet() {
 }
 
 #[test]
+fn x_12_everything_of_an_owner_is_removed_and_disabled_in_all_slots() {
+    let named = |name: &'static str| Entry::new(Plugin(name)).owner(name);
+    let closure = |name| move |last: Option<Names>| and(last, name);
+    let mut set = AppHooksSet::new()
+        .with_hooks(named("a").key("a"))
+        .with_hooks(named("b"))
+        .with_hooks(Plugin("host"));
+    set.register_second(Entry::new(closure("a2")).owner("a"));
+    let mut nested = NestedHooksSet::new();
+    nested.register_nested(Entry::new(async |_: Option<Names>| vec!["nested"]).owner("a"));
+    set.more.extend(nested);
+    let around = async |next: Next<'_, dyn First>| and(Some(next.call(()).await), "around");
+    set.first_around_mut()
+        .register(Entry::new(around).owner("a"));
+    let before = names(&set);
+    assert_eq!(before, ["a b host around", "a b host a2"]);
+    assert_eq!(run_now(set.more.nested()).unwrap(), ["nested"]);
+
+    let copy = set.for_call(|set| assert_eq!(set.set_owner_enabled("a", false), 5));
+    assert_eq!(names(&copy), ["b host", "b host"]);
+    assert_eq!(run_now(copy.more.nested()).unwrap(), ["default"]);
+    assert_eq!(names(&set), before);
+    assert_eq!(set.second_mut().set_owner_enabled("a", false), 2);
+    assert_eq!(names(&set), ["a b host around", "b host"]);
+    assert_eq!(set.set_owner_enabled("a", true), 5);
+    assert_eq!(names(&set), before);
+
+    assert_eq!(
+        set.describe().slots[0].entries[0].owner.as_deref(),
+        Some("a")
+    );
+    assert!(
+        set.describe().to_string().contains("of a"),
+        "{}",
+        set.describe()
+    );
+    assert_eq!(set.remove_owner("a"), 5);
+    assert_eq!(set.remove_owner("a"), 0);
+    assert_eq!(names(&set), ["b host", "b host"]);
+    assert_eq!(set.first_mut().remove_owner("b"), 1);
+    assert_eq!(names(&set), ["host", "b host"]);
+    assert_eq!(set.set_owner_enabled("unknown", false), 0);
+    // An owner is no key: another entry of the owner replaces nothing.
+    let set = set.with_hooks(named("b"));
+    assert_eq!(names(&set), ["host b", "b host b"]);
+}
+
+#[test]
 fn t_66_a_plugin_is_registered_only_if_its_key_is_free() {
     let once = |name| Entry::new(Plugin(name)).key("plugin").if_absent();
     let mut set = AppHooksSet::new().with_hooks(once("a"));

@@ -1,4 +1,4 @@
-//! What hosts decide for all hooks of a registry: defaults and deadlines, owners, hooks for
+//! Decisions of hosts for all hooks of a registry: defaults and deadlines, owners, hooks for
 //! every event, and registries that follow another one.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

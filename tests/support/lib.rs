@@ -74,6 +74,8 @@ mod pages {
     mod generated_code {}
     #[doc = include_str!("../../docs/acting.md")]
     mod acting {}
+    #[doc = include_str!("../../docs/hosts.md")]
+    mod hosts {}
     #[doc = include_str!("../../docs/events.md")]
     mod events {}
     #[doc = include_str!("../../docs/events-control.md")]

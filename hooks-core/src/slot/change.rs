@@ -91,7 +91,7 @@ pub(super) struct Arranged {
     meta: Arc<EntryMeta>,
 }
 
-/// What the lists become.
+/// A change of the lists.
 #[derive(Debug)]
 pub(super) enum Plan {
     Edit(Edit),

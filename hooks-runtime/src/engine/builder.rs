@@ -20,7 +20,7 @@ use super::pre::{
 use super::storage::{STORAGE_FOLDER, Storage};
 use super::tools::ToolTable;
 use super::workspace::Workspace;
-use crate::{PhaseRegistry, RegisterOptions};
+use crate::{PhaseRegistry, RegisterOptions, RegistryOptions};
 
 /// Builder of a [`HookEngine`].
 ///
@@ -53,6 +53,7 @@ pub struct EngineBuilder {
     intent_limits: BudgetLimits,
     threshold: Option<u32>,
     pattern: Option<String>,
+    registry: RegistryOptions,
 }
 
 impl EngineBuilder {
@@ -150,6 +151,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets the options of the engine's registry: the timeout and the failure policy of registrations that
+    /// set none, the default hooks included, and the deadline of a run.
+    pub fn registry_options(mut self, options: RegistryOptions) -> Self {
+        self.registry = options;
+        self
+    }
+
     /// Builds the engine. May block: it reads the file of intents and creates the storage folder.
     ///
     /// # Errors
@@ -179,7 +187,7 @@ impl EngineBuilder {
             None => IntentCatalogue::new(self.intents)?,
         };
         let context = EngineContext::new(self.tools, intents, workspace, storage);
-        let engine = HookEngine::of(context);
+        let engine = HookEngine::with_options(context, self.registry);
         let (context, registry) = (engine.context(), engine.registry());
         let plain = RegisterOptions::new;
         if let Some(probe) = self.health {
@@ -214,7 +222,11 @@ impl HookEngine {
 
     /// Creates an engine with the sixteen default hooks on this context.
     pub fn of(context: EngineContext) -> Self {
-        let registry = PhaseRegistry::new();
+        HookEngine::with_options(context, RegistryOptions::new())
+    }
+
+    fn with_options(context: EngineContext, options: RegistryOptions) -> Self {
+        let registry = PhaseRegistry::with_options(options);
         registry.set_tool_names(
             |request: &ToolRequest| Some(&request.tool),
             |result: &ToolResult| Some(&result.request.tool),

@@ -24,7 +24,7 @@ use super::names::EventNames;
 use super::phase::EventPhase;
 use super::run::{collect, emit_to, emit_with};
 use super::state::HookRegistryInner;
-use super::table::{EventDescriptor, Place, TableWriter};
+use super::table::{EventDescriptor, EventPlace, TableWriter};
 use crate::Map;
 use crate::around_registry::checked;
 use crate::lock::lock;
@@ -186,7 +186,7 @@ impl HookRegistry {
         let name = hook.name();
         let hook = handler::<H, Form, Time>(hook);
         self.insert(
-            Place::Event(event.into()),
+            EventPlace::Event(event.into()),
             hook,
             name,
             H::TRUSTED,
@@ -254,7 +254,7 @@ impl HookRegistry {
         let name = hook.name();
         let hook = handler::<H, Form, Time>(hook);
         self.insert(
-            Place::EveryEvent,
+            EventPlace::EveryEvent,
             hook,
             name,
             H::TRUSTED,
@@ -267,7 +267,7 @@ impl HookRegistry {
     #[inline(never)]
     fn insert(
         &self,
-        place: Place,
+        place: EventPlace,
         hook: Arc<dyn Handler>,
         name: Option<String>,
         is_trusted: bool,
@@ -338,8 +338,14 @@ impl HookRegistry {
     }
 
     /// Completes a registration: checks the name of the event, and returns the handle.
-    fn registered(&self, place: Place, id: EntryId, name: Arc<str>, priority: i32) -> Registration {
-        if let Place::Event(event) = &place {
+    fn registered(
+        &self,
+        place: EventPlace,
+        id: EntryId,
+        name: Arc<str>,
+        priority: i32,
+    ) -> Registration {
+        if let EventPlace::Event(event) = &place {
             self.inner.check_registration(event);
         }
         let registry = Arc::downgrade(&self.inner);
@@ -418,7 +424,7 @@ impl HookRegistry {
         event: impl Into<Arc<str>>,
         hook: impl IntoAround<EventCall, M> + 'static,
     ) -> Result<Registration, RegistrationError> {
-        self.insert_around(Place::Event(event.into()), hook.__hooks_into_entry())
+        self.insert_around(EventPlace::Event(event.into()), hook.__hooks_into_entry())
     }
 
     /// Registers an around hook for every event, also for events without other hooks. Otherwise as
@@ -440,12 +446,12 @@ impl HookRegistry {
         &self,
         hook: impl IntoAround<EventCall, M> + 'static,
     ) -> Result<Registration, RegistrationError> {
-        self.insert_around(Place::EveryEvent, hook.__hooks_into_entry())
+        self.insert_around(EventPlace::EveryEvent, hook.__hooks_into_entry())
     }
 
     fn insert_around(
         &self,
-        place: Place,
+        place: EventPlace,
         entry: Entry<Arc<dyn DynAround<EventCall>>>,
     ) -> Result<Registration, RegistrationError> {
         let entry = checked(entry)?;

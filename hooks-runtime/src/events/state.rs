@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use hooks_core::{EntryId, Timer};
 
 use super::names::EventNames;
-use super::table::{Place, TableWriter};
+use super::table::{EventPlace, TableWriter};
 use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin};
 use crate::registry::layer::{Layer, Node};
 use crate::registry::options::Defaults;
@@ -40,7 +40,13 @@ impl Drop for HookRegistryInner {
 
 impl HookRegistryInner {
     /// Removes a hook, and returns `true` if it was registered.
-    pub(super) fn unregister(&self, place: &Place, id: EntryId, name: &str, priority: i32) -> bool {
+    pub(super) fn unregister(
+        &self,
+        place: &EventPlace,
+        id: EntryId,
+        name: &str,
+        priority: i32,
+    ) -> bool {
         let found = self.table.update(|table, record| {
             let found = table.remove(place, id);
             if found {

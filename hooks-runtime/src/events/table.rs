@@ -151,18 +151,18 @@ type AroundEntry = Entry<Arc<dyn DynAround<EventCall>>>;
 
 /// Where a hook is registered.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EventPlace {
     Event(Arc<str>),
     EveryEvent,
 }
 
-impl Place {
+impl EventPlace {
     /// Returns the name of the event, or `*`.
     pub(super) fn name(&self) -> &Arc<str> {
         static EVERY_EVENT: LazyLock<Arc<str>> = LazyLock::new(|| "*".into());
         match self {
-            Place::Event(event) => event,
-            Place::EveryEvent => &EVERY_EVENT,
+            EventPlace::Event(event) => event,
+            EventPlace::EveryEvent => &EVERY_EVENT,
         }
     }
 }
@@ -616,9 +616,10 @@ impl EventTable {
                 [(event.to_owned(), names.unwrap_or_default())].into()
             }
             None => {
-                let every = self.every().map(|hooks| (Place::EveryEvent, hooks));
+                let every = self.every().map(|hooks| (EventPlace::EveryEvent, hooks));
                 let events = self.sorted().into_iter();
-                let events = events.map(|(event, hooks)| (Place::Event(Arc::clone(event)), hooks));
+                let events =
+                    events.map(|(event, hooks)| (EventPlace::Event(Arc::clone(event)), hooks));
                 every
                     .into_iter()
                     .chain(events)
@@ -630,19 +631,20 @@ impl EventTable {
 
     /// Returns all registrations, by event and in execution order: first those for every event.
     pub(super) fn descriptors(&self) -> Vec<EventDescriptor> {
-        let of = |place: &Place, hooks: &EventSlots| {
+        let of = |place: &EventPlace, hooks: &EventSlots| {
             let entries = hooks.entries();
             let is_listed = |entry: &EntryMeta| {
-                *place == Place::EveryEvent || !self.every_ids.contains(&entry.id())
+                *place == EventPlace::EveryEvent || !self.every_ids.contains(&entry.id())
             };
             entries
                 .filter(|(_, entry)| is_listed(entry))
                 .map(|(phase, entry)| EventDescriptor::new(place, phase, entry))
                 .collect::<Vec<_>>()
         };
-        let every = self.every().map(|hooks| of(&Place::EveryEvent, hooks));
+        let every = self.every().map(|hooks| of(&EventPlace::EveryEvent, hooks));
         let events = self.sorted().into_iter();
-        let events = events.flat_map(|(event, hooks)| of(&Place::Event(Arc::clone(event)), hooks));
+        let events =
+            events.flat_map(|(event, hooks)| of(&EventPlace::Event(Arc::clone(event)), hooks));
         every.into_iter().flatten().chain(events).collect()
     }
 
@@ -692,7 +694,7 @@ impl TableWriter {
     /// nothing has changed then.
     pub(super) fn insert(
         &mut self,
-        place: &Place,
+        place: &EventPlace,
         hook: HandlerEntry,
         phase: EventPhase,
         counts_failures: bool,
@@ -700,7 +702,7 @@ impl TableWriter {
         if let Err(error) = self.check_key(place, Some(phase), hook.meta()) {
             return Err(Refused::new(error, hook));
         }
-        let Place::Event(event) = place else {
+        let EventPlace::Event(event) = place else {
             let backup = self.clone();
             let every = &mut self.every;
             let slot = match phase {
@@ -732,13 +734,13 @@ impl TableWriter {
     /// As [`insert`](Self::insert).
     pub(super) fn insert_around(
         &mut self,
-        place: &Place,
+        place: &EventPlace,
         hook: AroundEntry,
     ) -> Result<Inserted, Refused<AroundEntry>> {
         if let Err(error) = self.check_key(place, None, hook.meta()) {
             return Err(Refused::new(error, hook));
         }
-        let Place::Event(event) = place else {
+        let EventPlace::Event(event) = place else {
             let backup = self.clone();
             let inserted = insert(&mut self.every.later.around, hook.clone())?;
             return self
@@ -755,13 +757,13 @@ impl TableWriter {
     /// would replace the other one for this event only.
     fn check_key(
         &self,
-        place: &Place,
+        place: &EventPlace,
         phase: Option<EventPhase>,
         meta: &EntryMeta,
     ) -> Result<(), RegistrationError> {
         let is_taken = match place {
-            Place::Event(_) => self.every.has_key(phase, meta.key()),
-            Place::EveryEvent => {
+            EventPlace::Event(_) => self.every.has_key(phase, meta.key()),
+            EventPlace::EveryEvent => {
                 !self.every.has_key(phase, meta.key())
                     && meta.key().is_some_and(|key| self.has_own_key(phase, key))
             }
@@ -912,33 +914,33 @@ impl TableWriter {
     }
 
     /// Returns the place of a hook that an event runs.
-    pub(super) fn place(&self, event: &str, id: EntryId) -> Place {
+    pub(super) fn place(&self, event: &str, id: EntryId) -> EventPlace {
         match self.every.ids.contains(&id) {
-            true => Place::EveryEvent,
-            false => Place::Event(event.into()),
+            true => EventPlace::EveryEvent,
+            false => EventPlace::Event(event.into()),
         }
     }
 
     /// Returns the hook with this id.
-    pub(super) fn own_hook(&self, place: &Place, id: EntryId) -> Option<OwnHook> {
+    pub(super) fn own_hook(&self, place: &EventPlace, id: EntryId) -> Option<OwnHook> {
         match place {
-            Place::Event(event) => own_hook(self.slots.get(event)?, self.later.get(event), id),
-            Place::EveryEvent => self.every.own_hook(id),
+            EventPlace::Event(event) => own_hook(self.slots.get(event)?, self.later.get(event), id),
+            EventPlace::EveryEvent => self.every.own_hook(id),
         }
     }
 
     /// Enables or disables a hook, and returns whether it is registered.
     pub(super) fn set_entry_enabled(
         &mut self,
-        place: &Place,
+        place: &EventPlace,
         id: EntryId,
         is_enabled: bool,
     ) -> bool {
         match place {
-            Place::Event(event) => {
+            EventPlace::Event(event) => {
                 self.change(event, |writer| writer.set_entry_enabled(id, is_enabled))
             }
-            Place::EveryEvent => {
+            EventPlace::EveryEvent => {
                 for event in self.event_names() {
                     self.change(&event, |writer| writer.set_entry_enabled(id, is_enabled));
                 }
@@ -948,14 +950,14 @@ impl TableWriter {
     }
 
     /// Disables a hook. Returns `true` if it is registered and was enabled.
-    pub(super) fn disable(&mut self, place: &Place, id: EntryId) -> bool {
+    pub(super) fn disable(&mut self, place: &EventPlace, id: EntryId) -> bool {
         let is_it = |(_, entry): (EventPhase, &EntryMeta)| entry.id() == id && entry.is_enabled();
         let is_enabled = match place {
-            Place::Event(event) => {
+            EventPlace::Event(event) => {
                 let hooks = self.slots.get(event);
                 hooks.is_some_and(|hooks| hooks.entries().any(is_it))
             }
-            Place::EveryEvent => self.every.slots().entries().any(is_it),
+            EventPlace::EveryEvent => self.every.slots().entries().any(is_it),
         };
         is_enabled && self.set_entry_enabled(place, id, false)
     }
@@ -966,18 +968,18 @@ impl TableWriter {
         &self,
         has_around: bool,
         test: impl Fn(&EntryMeta) -> bool,
-    ) -> Vec<(Place, EntryId)> {
+    ) -> Vec<(EventPlace, EntryId)> {
         let every = self.every.slots();
         let events = self.slots.iter();
-        let events = events.map(|(event, hooks)| (Place::Event(Arc::clone(event)), hooks));
+        let events = events.map(|(event, hooks)| (EventPlace::Event(Arc::clone(event)), hooks));
         let mut found = Vec::new();
-        for (place, hooks) in [(Place::EveryEvent, &every)].into_iter().chain(events) {
+        for (place, hooks) in [(EventPlace::EveryEvent, &every)].into_iter().chain(events) {
             let around = hooks.later.iter().filter(|_| has_around);
             let around = around.flat_map(|later| later.around.iter());
             let entries = hooks.entries().map(|(_, entry)| entry);
             let entries = entries.chain(around.map(|(_, entry)| entry));
             let of_place = entries.filter(|entry| {
-                place == Place::EveryEvent || !self.every.ids.contains(&entry.id())
+                place == EventPlace::EveryEvent || !self.every.ids.contains(&entry.id())
             });
             let wanted = of_place.filter(|entry| test(entry));
             found.extend(wanted.map(|entry| (place.clone(), entry.id())));
@@ -986,10 +988,10 @@ impl TableWriter {
     }
 
     /// Removes a hook, and returns whether it was registered.
-    pub(super) fn remove(&mut self, place: &Place, id: EntryId) -> bool {
+    pub(super) fn remove(&mut self, place: &EventPlace, id: EntryId) -> bool {
         match place {
-            Place::Event(event) => self.change(event, |writer| writer.remove(id)),
-            Place::EveryEvent => {
+            EventPlace::Event(event) => self.change(event, |writer| writer.remove(id)),
+            EventPlace::EveryEvent => {
                 // First, so that the number of hooks of an event is compared with the new number.
                 let found = self.every.remove(id);
                 if found {
@@ -1019,7 +1021,7 @@ impl TableWriter {
 }
 
 impl Layered for TableWriter {
-    type Place = Place;
+    type Place = EventPlace;
     type Own = OwnHook;
     type Settings = TableSettings;
 
@@ -1037,7 +1039,7 @@ impl Layered for TableWriter {
 
     fn adopt_all<'o>(
         &mut self,
-        own: impl Iterator<Item = (&'o Place, &'o OwnHook)>,
+        own: impl Iterator<Item = (&'o EventPlace, &'o OwnHook)>,
     ) -> Vec<RegistrationError> {
         let mut every = OwnHooks::default();
         let mut events: Vec<(&Arc<str>, OwnHooks)> = Vec::new();
@@ -1052,8 +1054,8 @@ impl Layered for TableWriter {
             };
             errors.extend(checked.err());
             match place {
-                Place::EveryEvent => every.add(own),
-                Place::Event(event) => {
+                EventPlace::EveryEvent => every.add(own),
+                EventPlace::Event(event) => {
                     let index = *indices.entry(event).or_insert(events.len());
                     if index == events.len() {
                         events.push((event, OwnHooks::default()));
@@ -1072,11 +1074,11 @@ impl Layered for TableWriter {
         errors
     }
 
-    fn set_enabled_at(&mut self, place: &Place, id: EntryId, is_enabled: bool) -> bool {
+    fn set_enabled_at(&mut self, place: &EventPlace, id: EntryId, is_enabled: bool) -> bool {
         self.set_entry_enabled(place, id, is_enabled)
     }
 
-    fn remove_at(&mut self, place: &Place, id: EntryId) -> bool {
+    fn remove_at(&mut self, place: &EventPlace, id: EntryId) -> bool {
         self.remove(place, id)
     }
 }
@@ -1183,11 +1185,11 @@ pub struct EventDescriptor {
 }
 
 impl EventDescriptor {
-    fn new(place: &Place, phase: EventPhase, entry: &EntryMeta) -> Self {
+    fn new(place: &EventPlace, phase: EventPhase, entry: &EntryMeta) -> Self {
         EventDescriptor {
             id: entry.id(),
             event: Arc::clone(place.name()),
-            every_event: *place == Place::EveryEvent,
+            every_event: *place == EventPlace::EveryEvent,
             phase,
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),

@@ -66,7 +66,7 @@ struct Parent<N: Node> {
     own: Mutex<OwnChanges<N::Writer>>,
 }
 
-/// What a follower has changed.
+/// The changes of a follower.
 pub(crate) struct OwnChanges<W: Layered> {
     /// By registration; an entry that replaces another has the position of that entry.
     entries: BTreeMap<EntryId, OwnEntry<W>>,

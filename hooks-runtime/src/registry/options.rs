@@ -104,7 +104,7 @@ impl fmt::Debug for RegistryOptions {
     }
 }
 
-/// What a registration has that sets nothing else.
+/// Options of registrations that set none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Defaults {
     pub(crate) timeout: Option<Duration>,
