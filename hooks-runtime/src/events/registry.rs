@@ -45,7 +45,7 @@ impl HookRegistry {
     /// Default timeout of [`emit_and_collect`](Self::emit_and_collect): one second.
     pub const COLLECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// Creates a registry without hooks, with [`HostTimer`] as its timer.
+    /// Creates a registry without hooks, with [`HostTimer`](crate::HostTimer) as its timer.
     pub fn new() -> Self {
         HookRegistry::with_options(RegistryOptions::new())
     }
@@ -378,7 +378,7 @@ impl HookRegistry {
     /// the emission that it returns. If it panics, observers receive the panic as
     /// [`EmitError::Hook`], and then it reaches the caller. `emit_and_collect` does not run it.
     ///
-    /// Use an [`Entry`](hooks_core::Entry) to set a key, a priority or a condition. With a deadline,
+    /// Use an [`Entry`] to set a key, a priority or a condition. With a deadline,
     /// the whole call is cancelled at the deadline.
     ///
     /// ```
@@ -521,7 +521,7 @@ impl HookRegistry {
     /// As [`emit`](Self::emit), and if a hook is pending at the deadline.
     ///
     /// # Panics
-    /// If there is a deadline and the timer panics: [`HostTimer`] panics in a tokio runtime
+    /// If there is a deadline and the timer panics: [`HostTimer`](crate::HostTimer) panics in a tokio runtime
     /// without its time driver.
     pub async fn emit_with(
         &self,

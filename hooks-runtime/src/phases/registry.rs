@@ -70,7 +70,7 @@ pub(super) struct PhaseRegistryInner<Req: ?Sized + Sync + 'static, Res: ?Sized +
 const PRIORITY: i32 = 100;
 
 impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<Req, Res> {
-    /// Creates a registry without hooks, with [`HostTimer`] as its timer.
+    /// Creates a registry without hooks, with [`HostTimer`](crate::HostTimer) as its timer.
     pub fn new() -> Self {
         PhaseRegistry::with_options(RegistryOptions::new())
     }

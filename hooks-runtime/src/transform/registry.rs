@@ -34,7 +34,7 @@ pub struct TransformRegistry<T: ?Sized + 'static> {
 }
 
 impl<T: ?Sized + 'static> TransformRegistry<T> {
-    /// Creates a registry without hooks, with [`HostTimer`] as its timer.
+    /// Creates a registry without hooks, with [`HostTimer`](crate::HostTimer) as its timer.
     pub fn new() -> Self {
         TransformRegistry::with_options(RegistryOptions::new())
     }
