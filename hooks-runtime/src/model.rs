@@ -3,7 +3,7 @@
 //! | Module | Subject |
 //! |---|---|
 //! | [`owner`] | [`HookedModel`]: an adapter, a budget, defaults and the hooks around them |
-//! | [`hooks`] | [`ModelHooks`]: the three slots, and their parameters |
+//! | [`hooks`] | [`ModelHooks`]: the slots, and their parameters |
 //! | [`call`] | one operation: its extensions, its stream, its reply |
 //! | [`adapter`] | [`ModelAdapter`]: the trait of clients, and their events |
 //! | [`input`] | input of a model |
@@ -25,9 +25,10 @@
 //! 5. the adapter receives the request, which contains no type of the caller;
 //! 6. `on_stream_event` receives each event of the adapter before it is converted into the
 //!    typed event for the caller;
-//! 7. the budget is settled with the usage.
+//! 7. the budget is settled with the usage;
+//! 8. `on_operation_end` receives the outcome.
 //!
-//! An error, a panic, or dropping the stream ends the operation: no further hook runs. The
+//! An error, a panic, or dropping the stream ends the operation: of the hooks, only `on_operation_end` runs. The
 //! reservation is released if the adapter has not answered yet, and counts afterwards: see
 //! [`Budget`].
 //!
@@ -54,8 +55,8 @@ pub use conversation::InvalidMessage;
 pub use error::{ModelError, emit_provider_error};
 pub use event::{ModelEvent, ModelReply, ModelToolCall};
 pub use hooks::{
-    ModelHooks, ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
-    UsageHookContext,
+    ModelHooks, ModelHooksSet, ModelInputHookContext, ModelStreamEvent, OperationEndHookContext,
+    OperationOutcome, StreamEventHookContext, UsageHookContext,
 };
 pub use input::{
     GenerationOptions, ModelInput, ModelMessage, ModelOperation, ModelRequest, OperationKind,

@@ -19,7 +19,9 @@ use super::budget::Reservation;
 use super::coroutine::{Coroutine, Yielder};
 use super::error::ModelError;
 use super::event::{Mapper, ModelEvent, ModelReply};
-use super::hooks::{ModelInputHookContext, StreamEventHookContext, UsageHookContext};
+use super::hooks::{
+    ModelInputHookContext, OperationEnd, OperationOutcome, StreamEventHookContext, UsageHookContext,
+};
 use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind, OutputSchema};
 use super::output::{Json, ModelOutput, Text};
 use super::owner::HookedModel;
@@ -193,7 +195,9 @@ async fn run<O: ModelOutput>(
     tx: Events<O::Value>,
 ) {
     request.extensions = request.extensions.with_defaults(&model.parts.defaults);
-    if let Err(error) = send::<O>(&model, request, &tx).await {
+    let mut end = OperationEnd::new(&model.hooks, &request);
+    if let Err(error) = send::<O>(&model, request, &tx, &mut end).await {
+        end.report(OperationOutcome::Failed(&error));
         tx.send(Err(error)).await;
     }
 }
@@ -203,6 +207,7 @@ async fn send<O: ModelOutput>(
     model: &HookedModel<'_>,
     request: ModelRequest,
     tx: &Events<O::Value>,
+    end: &mut OperationEnd<'_, '_>,
 ) -> Result<(), ModelError> {
     let HookedModel { parts, hooks } = model;
     let kind = request.kind();
@@ -241,8 +246,13 @@ async fn send<O: ModelOutput>(
 
     if mapper.is_complete() {
         reservation.settle();
+    } else {
+        drop(reservation);
     }
-    if let Some(output) = mapper.finish::<O>()? {
+    let output = mapper.finish::<O>()?;
+    // Before the output, after which the caller may drop the stream.
+    end.report(OperationOutcome::Completed);
+    if let Some(output) = output {
         tx.send(Ok(ModelEvent::Output(output))).await;
     }
     Ok(())

@@ -1,9 +1,14 @@
 //! The hooks around a model, and their parameters.
 
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hooks_core::__private::drop_catching_panic;
 use hooks_core::{RequestExtensions, hooks};
 
 use super::adapter::AdapterEvent;
 use super::budget::UsageEstimate;
+use super::error::ModelError;
 use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind};
 
 /// The extension points of every operation of a [`HookedModel`](super::HookedModel).
@@ -43,6 +48,16 @@ pub trait ModelHooks {
     /// Receives an event of the adapter, before its conversion into the caller's event.
     #[hook(always)]
     async fn on_stream_event(cx: &StreamEventHookContext<'_>) {
+        let _ = cx;
+    }
+
+    /// Receives the end of an operation that was polled: its completion, its error, or that its stream was
+    /// dropped before. Called once, after the budget is settled. Synchronous, because nothing polls an
+    /// operation that is dropped.
+    ///
+    /// A panic of a hook propagates, except if the stream is dropped: it is then caught and logged.
+    #[hook(always, sync)]
+    fn on_operation_end(cx: &OperationEndHookContext<'_>) {
         let _ = cx;
     }
 }
@@ -145,6 +160,88 @@ impl<'a> StreamEventHookContext<'a> {
             OperationKind::StructuredCompletion => {
                 ModelStreamEvent::StructuredCompletion(self.event)
             }
+        }
+    }
+}
+
+/// Parameter of `on_operation_end`.
+#[derive(Debug, Clone, Copy)]
+pub struct OperationEndHookContext<'a> {
+    extensions: &'a RequestExtensions,
+    kind: OperationKind,
+    outcome: OperationOutcome<'a>,
+}
+
+impl<'a> OperationEndHookContext<'a> {
+    /// Returns the extensions of the request, which override the defaults of the model.
+    pub fn extensions(&self) -> &'a RequestExtensions {
+        self.extensions
+    }
+
+    /// Returns the kind of the operation.
+    pub fn kind(&self) -> OperationKind {
+        self.kind
+    }
+
+    /// Returns how the operation ended.
+    pub fn outcome(&self) -> OperationOutcome<'a> {
+        self.outcome
+    }
+}
+
+/// End of an operation.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum OperationOutcome<'a> {
+    /// The response is complete.
+    Completed,
+    /// The operation ended with this error, which the caller gets.
+    Failed(&'a ModelError),
+    /// The stream was dropped before its end, or a hook or the adapter panicked.
+    Cancelled,
+}
+
+/// Reports the end of an operation to the hooks: when it is known, else when this value is dropped.
+pub(crate) struct OperationEnd<'a, 'h> {
+    hooks: &'a ModelHooksSet<'h>,
+    extensions: RequestExtensions,
+    kind: OperationKind,
+    is_reported: bool,
+}
+
+impl<'a, 'h> OperationEnd<'a, 'h> {
+    pub(crate) fn new(hooks: &'a ModelHooksSet<'h>, request: &ModelRequest) -> Self {
+        OperationEnd {
+            hooks,
+            extensions: request.extensions.clone(),
+            kind: request.kind(),
+            is_reported: false,
+        }
+    }
+
+    /// Calls the hooks, unless they were called before.
+    pub(crate) fn report(&mut self, outcome: OperationOutcome<'_>) {
+        if mem::replace(&mut self.is_reported, true) {
+            return;
+        }
+        self.hooks.on_operation_end(&OperationEndHookContext {
+            extensions: &self.extensions,
+            kind: self.kind,
+            outcome,
+        });
+    }
+}
+
+impl Drop for OperationEnd<'_, '_> {
+    fn drop(&mut self) {
+        let report = AssertUnwindSafe(|| self.report(OperationOutcome::Cancelled));
+        // A second panic would abort the process.
+        if let Err(payload) = catch_unwind(report) {
+            drop_catching_panic(payload);
+            tracing::error!(
+                target: "hooks_runtime",
+                "a hook of `on_operation_end` panicked after the operation was cancelled"
+            );
         }
     }
 }
