@@ -26,7 +26,8 @@ pub enum RegistrationError {
         /// The hooks of the cycle: each one's name, and its key if the key is not the name.
         hooks: Vec<String>,
     },
-    /// Another entry has the key of an entry that replaces none ([`Entry::if_absent`](crate::Entry::if_absent)).
+    /// Another entry has the key, and may not be replaced: the entry has
+    /// [`if_absent`](crate::Entry::if_absent), or one of the two is a hook for every event.
     #[non_exhaustive]
     TakenKey {
         /// Name of the refused hook.
@@ -74,7 +75,7 @@ impl fmt::Display for RegistrationError {
             ),
             RegistrationError::TakenKey { hook, key } => write!(
                 f,
-                "`{hook}` is to be registered if its key is free, and another hook has the key `{key}`; choose another key, or leave `if_absent` out to replace the hook"
+                "`{hook}` may not replace the hook with the key `{key}`; choose another key, or leave `if_absent` out if it is set"
             ),
             RegistrationError::InvalidOption { message } => f.write_str(message),
         }

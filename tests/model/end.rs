@@ -121,7 +121,7 @@ async fn t_67_a_dropped_stream_is_a_cancelled_operation() {
 
     let mut stream = model.completion("hi").stream();
     stream.next().await.unwrap().unwrap();
-    log.take();
+    drop(log.take());
     drop(stream);
     let lines = log.take();
     assert_eq!(lines.len(), 2, "{lines:?}");

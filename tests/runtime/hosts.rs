@@ -805,6 +805,107 @@ fn x_15_a_hook_that_fails_too_often_is_disabled_where_it_is_registered() {
 }
 
 #[test]
+fn x_15_what_a_child_removes_and_replaces_is_still_counted_in_the_parent() {
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    let parent = HookRegistry::new();
+    let counted = |key: &'static str| named(key).key(key).owner("plugin").disable_after(2);
+    for key in ["removed", "replaced", "kept"] {
+        parent.register("e", fails, counted(key));
+    }
+    let child = parent.child();
+    child.register(
+        "e",
+        returning(HookResult::proceed()),
+        plain().key("replaced"),
+    );
+    assert_eq!(child.remove_owner("plugin"), 2);
+    assert_eq!(child.descriptors().len(), 1);
+    drop(child);
+    for _ in 0..2 {
+        block_on(emit(&parent, "e", ()));
+    }
+    let hooks = parent.descriptors();
+    assert!(
+        hooks.iter().all(|hook| !hook.enabled && hook.failures == 2),
+        "{hooks:?}"
+    );
+
+    let registry = Registry::new();
+    let fails = |_: &str, _: Option<&str>| Err::<(), _>(HookError::new("broken"));
+    for id in ["removed", "replaced", "owned"] {
+        let options = plain().owner(id).disable_after(1);
+        registry.register_post(PostFn::new(id, fails), options);
+    }
+    let child = registry.child();
+    assert!(child.deregister(Phase::Post, "removed"));
+    child.register_post(
+        PostFn::new("replaced", |_: &str, _: Option<&str>| ()),
+        plain(),
+    );
+    assert_eq!(child.remove_owner("owned"), 1);
+    block_on(registry.execute_post("", None));
+    let hooks = registry.registered_hooks(Phase::Post);
+    assert!(hooks.iter().all(|hook| !hook.enabled), "{hooks:?}");
+}
+
+#[test]
+fn x_15_a_hook_that_a_child_enables_again_follows_the_parent() {
+    let (parent, log) = (HookRegistry::new(), Log::new());
+    parent.register("e", logging(&log, "x", HookResult::proceed()), named("x"));
+    let child = parent.child();
+    let runs = |registry: &HookRegistry| {
+        block_on(emit(registry, "e", ()));
+        !log.take().is_empty()
+    };
+    child.set_enabled("x", false);
+    assert!(!runs(&child));
+    child.set_enabled("x", true);
+    assert!(runs(&child));
+    parent.set_enabled("x", false);
+    assert!(!runs(&child), "the child has no switch of its own");
+    // The child may enable what the parent has disabled, until the hook fails too often.
+    child.set_enabled("x", true);
+    assert!(runs(&child));
+    assert!(!runs(&parent));
+    parent.set_enabled("x", true);
+    assert!(runs(&child));
+    parent.set_enabled("x", false);
+    assert!(!runs(&child));
+
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    parent.register("f", fails, named("fails").disable_after(2).enabled(false));
+    child.set_enabled("fails", true);
+    for _ in 0..2 {
+        block_on(emit(&child, "f", ()));
+    }
+    assert!(
+        !child.descriptors().iter().any(|hook| hook.enabled),
+        "{:?}",
+        child.descriptors()
+    );
+}
+
+#[test]
+fn x_15_a_child_may_have_a_callback_of_its_own() {
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    let (parent, log) = (HookRegistry::new(), Log::new());
+    let calls = |name: &'static str| {
+        let log = log.clone();
+        move |hook: &hooks_runtime::DisabledHook| log.add(format!("{name}: {}", hook.name))
+    };
+    let (one, two) = (parent.child(), parent.child());
+    parent.set_on_disabled(calls("parent"));
+    one.set_on_disabled(calls("one"));
+    for name in ["a", "b", "c"] {
+        parent.register(name, fails, named(name).disable_after(1));
+    }
+    block_on(emit(&one, "a", ()));
+    block_on(emit(&two, "b", ()));
+    block_on(emit(&parent, "c", ()));
+    assert_eq!(log.take(), ["one: a", "parent: b", "parent: c"]);
+}
+
+#[test]
 fn x_15_a_copy_of_a_child_no_longer_follows() {
     let (parent, log) = (HookRegistry::new(), Log::new());
     let proceeds = |line: &'static str| logging(&log, line, HookResult::proceed());

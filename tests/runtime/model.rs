@@ -1150,6 +1150,12 @@ fn follow_both(name: &str, new: New, ops: &[(usize, Op)]) -> Result<(), TestCase
             }
             _ => continue,
         }
+        // A hook that both enable has no switch of the follower, so that the parent can disable it.
+        let parent_rows = &family.parent;
+        family.switched.retain(|number, is_enabled| {
+            let row = parent_rows.iter().find(|(other, _)| other == number);
+            row.is_some_and(|(_, row)| !(*is_enabled && row.is_enabled))
+        });
         let fail = |why| TestCaseError::fail(format!("{name}: {why}"));
         check(&*parent, &family.parent_rows(), &log).map_err(fail)?;
         let rows = family.rows();

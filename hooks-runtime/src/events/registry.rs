@@ -105,7 +105,7 @@ impl HookRegistry {
         let inner = Arc::new(HookRegistryInner {
             table: Layer::following(&self.inner),
             names: Mutex::new(lock(&self.inner.names).copied()),
-            counts: Arc::clone(&self.inner.counts),
+            counts: Arc::new(self.inner.counts.child()),
             timer: Arc::clone(&self.inner.timer),
             origin: Origin::NONE,
             defaults: self.inner.defaults,
@@ -321,15 +321,17 @@ impl HookRegistry {
         }
         let inserted = self.inner.table.update(|table, record| {
             let inserted = table.insert(&place, entry, phase, disable_after.is_some())?;
+            // A replaced hook of the parent is still counted there.
+            let forgotten = inserted.replaced.filter(|id| record.owns(*id));
             record.inserted(
                 || place.clone(),
                 inserted,
                 || table.own_hook(&place, inserted.id),
             );
-            Ok(inserted)
+            Ok((inserted.id, forgotten))
         });
-        let Inserted { id, replaced } = inserted.map_err(Refused::into_error)?;
-        self.inner.counts.register(id, disable_after, replaced);
+        let (id, forgotten) = inserted.map_err(Refused::into_error)?;
+        self.inner.counts.register(id, disable_after, forgotten);
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
@@ -718,14 +720,17 @@ impl HookRegistry {
     pub fn remove_owner(&self, owner: &str) -> usize {
         let found = self.inner.table.update(|table, record| {
             let found = table.find(true, |entry| entry.owner() == Some(owner));
+            let mut own = Vec::new();
             for (place, id) in &found {
                 table.remove(place, *id);
+                own.extend(record.owns(*id).then_some(*id));
                 record.removed(|| place.clone(), *id);
             }
-            found
+            (found, own)
         });
-        for (_, id) in &found {
-            self.inner.counts.forget(*id);
+        let (found, own) = found;
+        for id in own {
+            self.inner.counts.forget(id);
         }
         tracing::debug!(
             target: "hooks_runtime",

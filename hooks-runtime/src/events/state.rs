@@ -14,7 +14,6 @@ use crate::registry::options::Defaults;
 pub(super) struct HookRegistryInner {
     pub(super) table: Layer<HookRegistryInner>,
     pub(super) names: Mutex<EventNames>,
-    /// Shared with the registries that follow this one.
     pub(super) counts: Arc<FailureCounts>,
     pub(super) timer: Arc<dyn Timer>,
     pub(super) origin: Origin<HookRegistryInner>,
@@ -55,6 +54,7 @@ impl HookRegistryInner {
             found
         });
         if found {
+            // Only registrations of this registry are removed by their handle.
             self.counts.forget(id);
             tracing::debug!(
                 target: "hooks_runtime",
@@ -74,7 +74,10 @@ impl HookRegistryInner {
     /// Disables a hook, in the registry that registered it. Returns `true` if it was enabled.
     fn disable_one(&self, event: &str, id: EntryId) -> bool {
         match self.table.parent() {
-            Some(parent) if !self.table.is_own(id) => parent.disable_one(event, id),
+            Some(parent) if !self.table.is_own(id) => {
+                self.table.update(|_, record| record.disabled_in_parent(id));
+                parent.disable_one(event, id)
+            }
             _ => self.table.update(|table, record| {
                 let place = table.place(event, id);
                 let is_disabled = table.disable(&place, id);

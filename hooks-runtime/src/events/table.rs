@@ -1074,6 +1074,10 @@ impl Layered for TableWriter {
         errors
     }
 
+    fn is_enabled_at(&self, place: &EventPlace, id: EntryId) -> Option<bool> {
+        Some(self.own_hook(place, id)?.meta().is_enabled())
+    }
+
     fn set_enabled_at(&mut self, place: &EventPlace, id: EntryId, is_enabled: bool) -> bool {
         self.set_entry_enabled(place, id, is_enabled)
     }

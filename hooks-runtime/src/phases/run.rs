@@ -227,7 +227,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
 
 /// Logs that hooks without a result were cancelled at the deadline.
 fn warn_of_deadline(slot: &'static str, deadline: Option<&Deadline<'_>>) {
-    if let Some(after) = deadline.and_then(Deadline::passed) {
+    if let Some(after) = deadline.and_then(Deadline::cancelled) {
         tracing::warn!(
             target: "hooks_runtime",
             slot,

@@ -15,6 +15,8 @@ pub(crate) struct Deadline<'t> {
     /// `None` until the first dispatch starts.
     sleep: Option<BoxFuture<'static, ()>>,
     has_passed: bool,
+    /// `true` if the last dispatch or future was cancelled.
+    has_cancelled: bool,
 }
 
 impl<'t> Deadline<'t> {
@@ -24,6 +26,7 @@ impl<'t> Deadline<'t> {
             limit,
             sleep: None,
             has_passed: false,
+            has_cancelled: false,
         }
     }
 
@@ -32,12 +35,18 @@ impl<'t> Deadline<'t> {
         self.limit.filter(|_| self.has_passed)
     }
 
+    /// Like [`passed`](Self::passed), of the last dispatch or future.
+    pub(crate) fn cancelled(&self) -> Option<Duration> {
+        self.passed().filter(|_| self.has_cancelled)
+    }
+
     /// Runs a dispatch until its end or the deadline. After the deadline, the dispatch is polled
     /// once.
     pub(crate) fn run<'d, 'a, H: ?Sized, P: Policy<H> + 'a>(
         &'d mut self,
         dispatch: Dispatch<'a, H, P>,
     ) -> Limited<'d, 't, 'a, H, P> {
+        self.has_cancelled = false;
         Limited {
             dispatch,
             deadline: self,
@@ -56,6 +65,7 @@ impl<'t> Deadline<'t> {
             return Ok(future.await);
         };
         self.start(limit);
+        self.has_cancelled = false;
         poll_fn(|cx| match Pin::new(&mut future).poll(cx) {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
             Poll::Pending if self.poll(cx, limit) => Poll::Ready(Err(limit)),
@@ -75,6 +85,7 @@ impl<'t> Deadline<'t> {
         let is_over = |sleep: &mut BoxFuture<'static, ()>| sleep.as_mut().poll(cx).is_ready();
         self.has_passed =
             self.has_passed || limit.is_zero() || self.sleep.as_mut().is_some_and(is_over);
+        self.has_cancelled = self.has_passed;
         self.has_passed
     }
 }

@@ -15,11 +15,19 @@ use crate::lock::lock;
 /// The numbers of consecutive failures, of the registrations that have a limit.
 #[derive(Default)]
 pub(crate) struct FailureCounts {
+    /// Shared with the registries that follow this one.
+    shared: Arc<SharedCounts>,
+    is_copy: bool,
+    on_disabled: Mutex<Option<OnDisabled>>,
+    /// The counts of the registry that this one follows.
+    parent: Option<Arc<FailureCounts>>,
+}
+
+#[derive(Default)]
+struct SharedCounts {
     counts: Mutex<HashMap<EntryId, FailureCount>>,
     /// `true` once a registration has had a limit.
     is_used: AtomicBool,
-    is_copy: bool,
-    on_disabled: Mutex<Option<OnDisabled>>,
 }
 
 /// The callback of a host.
@@ -77,18 +85,39 @@ impl FailureCounts {
     /// Returns `true` if dispatches have to be counted.
     #[inline]
     pub(crate) fn is_used(&self) -> bool {
-        self.is_used.load(Ordering::Relaxed)
+        self.shared.is_used.load(Ordering::Relaxed)
     }
 
     /// Returns the counts of a copied registry. Registrations of both share their counts; later
     /// registrations and removals affect one of them only.
     pub(crate) fn copied(&self) -> Self {
-        FailureCounts {
-            counts: Mutex::new(lock(&self.counts).clone()),
+        let shared = SharedCounts {
+            counts: Mutex::new(lock(&self.shared.counts).clone()),
             is_used: AtomicBool::new(self.is_used()),
+        };
+        FailureCounts {
+            shared: Arc::new(shared),
             is_copy: true,
-            on_disabled: Mutex::new(lock(&self.on_disabled).clone()),
+            on_disabled: Mutex::new(self.callback()),
+            parent: None,
         }
+    }
+
+    /// Returns the counts of a registry that follows the one of these counts. Both count all failures; the
+    /// follower may have a callback of its own.
+    pub(crate) fn child(self: &Arc<Self>) -> Self {
+        FailureCounts {
+            shared: Arc::clone(&self.shared),
+            is_copy: false,
+            on_disabled: Mutex::default(),
+            parent: Some(Arc::clone(self)),
+        }
+    }
+
+    /// Returns the callback of the registry, else that of its parent.
+    fn callback(&self) -> Option<OnDisabled> {
+        let own = lock(&self.on_disabled).clone();
+        own.or_else(|| self.parent.as_ref()?.callback())
     }
 
     /// Sets the callback for hooks that are disabled.
@@ -100,7 +129,7 @@ impl FailureCounts {
 
     /// Calls the callback of the host. A panic is caught and logged: the run continues.
     fn notify(&self, hook: &FailedHook, place: &str) {
-        let Some(callback) = lock(&self.on_disabled).clone() else {
+        let Some(callback) = self.callback() else {
             return;
         };
         let disabled = DisabledHook {
@@ -135,20 +164,20 @@ impl FailureCounts {
         if let Some(limit) = limit {
             let failures = Arc::default();
             let count = FailureCount { limit, failures };
-            lock(&self.counts).insert(id, count);
-            self.is_used.store(true, Ordering::Relaxed);
+            lock(&self.shared.counts).insert(id, count);
+            self.shared.is_used.store(true, Ordering::Relaxed);
         }
     }
 
     /// Ends the count of a registration that was removed.
     pub(crate) fn forget(&self, id: EntryId) {
-        lock(&self.counts).remove(&id);
+        lock(&self.shared.counts).remove(&id);
     }
 
     /// Resets the count of a registration whose hook was enabled. In a copy, the count is no longer
     /// shared from now on.
     pub(crate) fn restart(&self, id: EntryId) {
-        match lock(&self.counts).get_mut(&id) {
+        match lock(&self.shared.counts).get_mut(&id) {
             Some(count) if self.is_copy => count.failures = Arc::default(),
             Some(count) => count.reset(),
             None => {}
@@ -157,27 +186,27 @@ impl FailureCounts {
 
     /// Resets the count of a registration whose hook has succeeded.
     fn reset(&self, id: EntryId) {
-        if let Some(count) = lock(&self.counts).get(&id) {
+        if let Some(count) = lock(&self.shared.counts).get(&id) {
             count.reset();
         }
     }
 
     /// Returns the number of failures since the last success; 0 without a limit.
     pub(crate) fn failures(&self, id: EntryId) -> u32 {
-        lock(&self.counts)
+        lock(&self.shared.counts)
             .get(&id)
             .map_or(0, FailureCount::failures)
     }
 
     /// Returns the number of failures that disables the hook of a registration, if there is one.
     pub(crate) fn limit(&self, id: EntryId) -> Option<NonZeroU32> {
-        lock(&self.counts).get(&id).map(|count| count.limit)
+        lock(&self.shared.counts).get(&id).map(|count| count.limit)
     }
 
     /// Counts a failure of the hook of this registration. Returns the hook if it has reached its
     /// limit.
     fn failed(&self, entry: &EntryMeta) -> Option<FailedHook> {
-        let counts = lock(&self.counts);
+        let counts = lock(&self.shared.counts);
         let count = counts.get(&entry.id())?;
         let failures = count.add();
         // More failures than the limit: an earlier run was dropped before it disabled the hook.

@@ -46,6 +46,9 @@ pub(crate) trait Layered: Writer + Clone {
     where
         Self: 'o;
 
+    /// Returns whether an entry is enabled; `None` if it does not exist.
+    fn is_enabled_at(&self, place: &Self::Place, id: EntryId) -> Option<bool>;
+
     /// Enables or disables an entry, and returns `true` if it exists.
     fn set_enabled_at(&mut self, place: &Self::Place, id: EntryId, is_enabled: bool) -> bool;
 
@@ -72,13 +75,15 @@ pub(crate) struct OwnChanges<W: Layered> {
     entries: BTreeMap<EntryId, OwnEntry<W>>,
     /// The position of each entry.
     positions: HashMap<EntryId, EntryId>,
-    /// Entries of the follower or of its parent that the follower has enabled or disabled.
+    /// Entries of the follower or of its parent that the follower has enabled or disabled. An entry of the
+    /// parent that is enabled in both has no record, so that the parent can disable it.
     switched: HashMap<EntryId, (W::Place, bool)>,
     /// Entries of the parent that the follower has removed.
     removed: HashMap<EntryId, W::Place>,
     settings: W::Settings,
-    /// `true` if the removed entry may have replaced an entry of the parent.
-    has_uncovered: bool,
+    /// `true` if the change may have uncovered an entry of the parent, or ended a record: the hooks have to
+    /// be computed anew.
+    needs_refresh: bool,
     /// `true` if constraints have no effect, because they would be a cycle: each change may end it.
     has_cycle: bool,
 }
@@ -169,12 +174,15 @@ impl<N: Node> Layer<N> {
                 let changed = self
                     .cell
                     .change(|writer| change(writer, &mut Record(Some(&mut own))));
-                if mem::take(&mut own.has_uncovered) || own.has_cycle {
+                if mem::take(&mut own.needs_refresh) || own.has_cycle {
                     self.cell.mark_stale();
                 }
                 changed
             }
         };
+        if self.cell.is_stale() {
+            self.refresh();
+        }
         self.mark_followers();
         drop_catching_panic(replaced);
         output
@@ -229,7 +237,7 @@ impl<N: Node> Layer<N> {
             for error in errors {
                 tracing::warn!(
                     target: "hooks_runtime",
-                    "`before` and `after` of a registry and of one that follows it contradict each other, and have no effect in the follower: {error}"
+                    "the keys, or `before` and `after`, of a registry and of one that follows it contradict each other, and have no effect in the follower: {error}"
                 );
             }
         }
@@ -263,7 +271,14 @@ impl<W: Layered> OwnChanges<W> {
         // Entries of the parent first: an own entry may replace one that is back later.
         let positions = &self.positions;
         self.switched.retain(|id, (place, is_enabled)| {
-            positions.contains_key(id) || writer.set_enabled_at(place, *id, *is_enabled)
+            if positions.contains_key(id) {
+                return true;
+            }
+            match writer.is_enabled_at(place, *id) {
+                None => false,
+                Some(true) if *is_enabled => false,
+                Some(_) => writer.set_enabled_at(place, *id, *is_enabled),
+            }
         });
         let entries = self.entries.values();
         let errors = writer.adopt_all(entries.map(|own| (&own.place, &own.entry)));
@@ -281,7 +296,7 @@ impl<W: Layered> OwnChanges<W> {
         match self.positions.remove(&id) {
             Some(position) => {
                 self.entries.remove(&position);
-                self.has_uncovered = true;
+                self.needs_refresh = true;
             }
             None => _ = self.removed.insert(id, place),
         }
@@ -325,6 +340,21 @@ impl<W: Layered> Record<'_, W> {
     ) {
         if let Some(own) = &mut self.0 {
             own.switched.insert(id, (place(), is_enabled));
+            own.needs_refresh |= is_enabled && !own.positions.contains_key(&id);
+        }
+    }
+
+    /// Returns `true` if an entry is one of this registry, and not of its parent.
+    pub(crate) fn owns(&self, id: EntryId) -> bool {
+        let own = self.0.as_ref();
+        own.is_none_or(|own| own.positions.contains_key(&id))
+    }
+
+    /// Records that an entry of the parent, which the parent disables, is disabled here, too.
+    pub(crate) fn disabled_in_parent(&mut self, id: EntryId) {
+        let own = self.0.as_mut();
+        if let Some((_, is_enabled)) = own.and_then(|own| own.switched.get_mut(&id)) {
+            *is_enabled = false;
         }
     }
 
@@ -344,7 +374,7 @@ impl<W: Layered> Default for OwnChanges<W> {
             switched: HashMap::new(),
             removed: HashMap::new(),
             settings: W::Settings::default(),
-            has_uncovered: false,
+            needs_refresh: false,
             has_cycle: false,
         }
     }

@@ -28,7 +28,6 @@ struct SlotState<H: ?Sized> {
     /// Name of the place in messages.
     name: &'static str,
     layer: Layer<SlotState<H>>,
-    /// Shared with the places that follow this one.
     counts: Arc<FailureCounts>,
     origin: Origin<SlotState<H>>,
     defaults: Defaults,
@@ -59,6 +58,10 @@ impl<H: ?Sized> Layered for Slot<H> {
         Slot::adopt_all(self, own.map(|((), entry)| entry.clone()))
     }
 
+    fn is_enabled_at(&self, (): &(), id: EntryId) -> Option<bool> {
+        Some(self.entry(id)?.meta().is_enabled())
+    }
+
     fn set_enabled_at(&mut self, (): &(), id: EntryId, is_enabled: bool) -> bool {
         self.set_entry_enabled(id, is_enabled)
     }
@@ -87,7 +90,7 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         let state = Arc::new(SlotState {
             name: self.state.name,
             layer: Layer::following(&self.state),
-            counts: Arc::clone(&self.state.counts),
+            counts: Arc::new(self.state.counts.child()),
             origin: Origin::NONE,
             defaults: self.state.defaults,
         });
@@ -146,11 +149,14 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         let state = &self.state;
         let inserted = state.layer.update(|slot, record| {
             let (inserted, limit) = insert(slot)?;
+            // A replaced hook of the parent is still counted there.
+            let forgotten = inserted.replaced.filter(|id| record.owns(*id));
             record.inserted(|| (), inserted, || slot.entry(inserted.id));
-            Ok((inserted, limit))
+            Ok((inserted, limit, forgotten))
         });
-        let (Inserted { id, replaced }, limit) = inserted.map_err(Refused::into_error)?;
-        state.counts.register(id, limit, replaced);
+        let (inserted, limit, forgotten) = inserted.map_err(Refused::into_error)?;
+        let Inserted { id, replaced } = inserted;
+        state.counts.register(id, limit, forgotten);
         tracing::debug!(
             target: "hooks_runtime",
             place = state.name, hook, replaces = replaced.is_some(), "hook registered"
@@ -173,13 +179,15 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         let state = &self.state;
         let removed = state.layer.update(|slot, record| {
             let removed = slot.remove_owner(owner);
+            let owns: Vec<_> = removed.iter().map(|id| record.owns(*id)).collect();
             for id in &removed {
                 record.removed(|| (), *id);
             }
-            removed
+            (removed, owns)
         });
-        for id in &removed {
-            state.forget(*id);
+        let (removed, owns) = removed;
+        for (id, is_own) in removed.iter().zip(owns) {
+            state.forget(*id, is_own);
         }
         removed.len()
     }
@@ -278,19 +286,22 @@ impl<H: ?Sized> SlotState<H> {
     fn remove(&self, find: impl FnOnce(&Slot<H>) -> Option<EntryId>) -> bool {
         let removed = self.layer.update(|slot, record| {
             let id = find(slot)?;
-            let is_removed = slot.remove_entry(id);
+            let (is_removed, is_own) = (slot.remove_entry(id), record.owns(id));
             if is_removed {
                 record.removed(|| (), id);
             }
-            is_removed.then_some(id)
+            is_removed.then_some((id, is_own))
         });
-        removed.is_some_and(|id| self.forget(id))
+        removed.is_some_and(|(id, is_own)| self.forget(id, is_own))
     }
 
     /// Disables a hook, in the place that registered it. Returns `true` if it was enabled.
     fn disable(&self, id: EntryId) -> bool {
         match self.layer.parent() {
-            Some(parent) if !self.layer.is_own(id) => parent.disable(id),
+            Some(parent) if !self.layer.is_own(id) => {
+                self.layer.update(|_, record| record.disabled_in_parent(id));
+                parent.disable(id)
+            }
             _ => self.layer.update(|slot, record| {
                 let is_disabled = disable_entry(slot, id);
                 if is_disabled {
@@ -301,9 +312,11 @@ impl<H: ?Sized> SlotState<H> {
         }
     }
 
-    /// Ends the count of a hook that was removed. Returns `true`.
-    fn forget(&self, id: EntryId) -> bool {
-        self.counts.forget(id);
+    /// Ends the count of a hook that was removed, unless it is one of the parent. Returns `true`.
+    fn forget(&self, id: EntryId, is_own: bool) -> bool {
+        if is_own {
+            self.counts.forget(id);
+        }
         tracing::debug!(target: "hooks_runtime", place = self.name, ?id, "hook removed");
         true
     }
