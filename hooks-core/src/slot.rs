@@ -324,6 +324,15 @@ impl<H: ?Sized> Slot<H> {
     /// Removes all entries of an owner ([`Entry::owner`]). Returns their ids, in execution order.
     pub fn remove_owner(&mut self, owner: &str) -> Vec<EntryId> {
         let ids = self.of_owner(owner);
+        if ids.len() > 1 && self.state.relates(&[]) {
+            // The order is computed once, and not for each entry.
+            let leaves = self.lists.leaves();
+            let plan = self
+                .state
+                .plan_remove_all(&leaves, |meta| meta.owner() == Some(owner));
+            self.carry_out(&[], plan);
+            return ids;
+        }
         for id in &ids {
             self.take(Lookup::Id(*id));
         }
@@ -347,9 +356,9 @@ impl<H: ?Sized> Slot<H> {
     }
 
     /// Returns an entry, which shares the hook, for [`adopt_all`](Self::adopt_all).
-    pub fn entry(&self, id: EntryId) -> Option<Entry<Arc<H>>> {
+    pub fn entry(&mut self, id: EntryId) -> Option<Entry<Arc<H>>> {
         let leaves = self.lists.leaves();
-        let Position { leaf, at } = self.state.find(&leaves, Lookup::Id(id))?;
+        let Position { leaf, at } = self.state.find_indexed(&leaves, Lookup::Id(id))?;
         Some(leaves[leaf][at].entry())
     }
 

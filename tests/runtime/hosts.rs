@@ -902,7 +902,85 @@ fn x_15_a_child_may_have_a_callback_of_its_own() {
     block_on(emit(&one, "a", ()));
     block_on(emit(&two, "b", ()));
     block_on(emit(&parent, "c", ()));
-    assert_eq!(log.take(), ["one: a", "parent: b", "parent: c"]);
+    assert_eq!(
+        log.take(),
+        ["one: a", "parent: a", "parent: b", "parent: c"]
+    );
+}
+
+#[test]
+fn x_15_an_own_hook_never_replaces_an_own_hook_of_the_other_kind_of_place() {
+    let denies = || returning(HookResult::deny("closed"));
+    let keyed = || plain().key("k");
+    let parent = HookRegistry::new();
+    let child = parent.child();
+    child.register_any(denies(), keyed().name("every"));
+    let of_parent = parent.register(
+        "e",
+        returning(HookResult::proceed()),
+        keyed().name("parent"),
+    );
+    assert!(block_on(emit(&child, "e", ())).is_denied());
+    child.register("e", returning(HookResult::proceed()), keyed().name("own"));
+    of_parent.unregister();
+    assert!(block_on(emit(&child, "e", ())).is_denied());
+    assert_eq!(child.list_handlers(Some("e"))["e"], ["every", "own"]);
+    child.set_enabled("own", false);
+    child.set_enabled("own", true);
+    assert_eq!(child.list_handlers(Some("e"))["e"], ["every", "own"]);
+    assert!(block_on(emit(&child, "other", ())).is_denied());
+}
+
+#[test]
+fn x_15_hooks_of_a_child_keep_the_order_of_their_registration() {
+    let parent = HookRegistry::new();
+    let child = parent.child();
+    let proceeds = || returning(HookResult::proceed());
+    child.register("e", proceeds(), named("first"));
+    child.register_any(proceeds(), named("second"));
+    child.register("e", proceeds(), named("third"));
+    let order = || child.list_handlers(Some("e")).remove("e").unwrap();
+    assert_eq!(order(), ["first", "second", "third"]);
+    parent.register("f", proceeds(), named("f"));
+    assert_eq!(order(), ["first", "second", "third"]);
+    assert_eq!(child.list_handlers(Some("f"))["f"], ["f", "second"]);
+}
+
+#[test]
+fn x_15_a_switch_outlasts_a_registry_between_that_covers_the_hook() {
+    let first = HookRegistry::new();
+    let denies = || returning(HookResult::deny("closed"));
+    first.register("e", denies(), plain().key("k").name("k"));
+    let between = first.child();
+    let last = between.child();
+    assert_eq!(last.set_enabled("k", false), 1);
+    assert!(!block_on(emit(&last, "e", ())).is_denied());
+    let covers = between.register("e", returning(HookResult::proceed()), plain().key("k"));
+    assert!(!block_on(emit(&last, "e", ())).is_denied());
+    covers.unregister();
+    assert!(block_on(emit(&between, "e", ())).is_denied());
+    assert!(!block_on(emit(&last, "e", ())).is_denied());
+}
+
+#[test]
+fn x_15_an_uncovered_hook_of_the_parent_runs_at_once() {
+    let (parent, stop) = (Registry::new(), AtomicBool::new(false));
+    let gate = || PreFn::new("gate", |_: &str| HookResponse::new(ResponseAction::Deny));
+    parent.register_pre(gate(), plain());
+    let child = parent.child();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _stops = Stops(&stop);
+            for _ in 0..3000 {
+                child.register_pre(gate(), plain());
+                assert!(child.deregister(Phase::Pre, "gate"));
+            }
+        });
+        while !stop.load(Ordering::Relaxed) {
+            let response = block_on(child.execute_pre("")).unwrap();
+            assert_eq!(response.action, ResponseAction::Deny);
+        }
+    });
 }
 
 #[test]

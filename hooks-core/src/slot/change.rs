@@ -396,6 +396,18 @@ impl State {
         Some(Plan::Edit(edit))
     }
 
+    /// Plans the removal of entries, and computes the order of the others.
+    pub(super) fn plan_remove_all(
+        &mut self,
+        entries: &dyn Entries,
+        is_removed: impl Fn(&EntryMeta) -> bool,
+    ) -> Plan {
+        let mut all = all(entries);
+        all.retain(|entry| !is_removed(&entry.meta));
+        let plan = self.arrange(all);
+        plan.expect("the other entries had an order")
+    }
+
     /// Plans that an entry is enabled or disabled, if it exists. Returns the edit with the position of
     /// its hook; `None` within if the entry is so already.
     pub(super) fn plan_enable(

@@ -747,18 +747,22 @@ impl HookRegistry {
     ) -> usize {
         let found = self.inner.table.update(|table, record| {
             let found = table.find(has_around, test);
+            let mut own = Vec::new();
             for (place, id) in &found {
                 table.set_entry_enabled(place, *id, is_enabled);
                 record.switched(|| place.clone(), *id, is_enabled);
+                own.extend(record.owns(*id).then_some(*id));
             }
-            found
+            (found.len(), own)
         });
+        let (found, own) = found;
+        // Failures of a hook of the parent are reset there.
         if is_enabled {
-            for (_, id) in &found {
-                self.inner.counts.restart(*id);
+            for id in own {
+                self.inner.counts.restart(id);
             }
         }
-        found.len()
+        found
     }
 
     /// Returns a copy of the registry with changes, for one emission or for some. The copy shares

@@ -75,8 +75,9 @@ impl HookRegistryInner {
     fn disable_one(&self, event: &str, id: EntryId) -> bool {
         match self.table.parent() {
             Some(parent) if !self.table.is_own(id) => {
-                self.table.update(|_, record| record.disabled_in_parent(id));
-                parent.disable_one(event, id)
+                // Enabled here only: the parent has disabled the hook before.
+                let was_enabled = self.table.update(|_, record| record.end_enabled(id));
+                parent.disable_one(event, id) || was_enabled
             }
             _ => self.table.update(|table, record| {
                 let place = table.place(event, id);

@@ -14,7 +14,7 @@ use hooks_core::{
     Timer,
 };
 use jiff::Timestamp;
-use rpds::HashTrieMapSync;
+use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::Serialize;
 
 use super::call::EventCall;
@@ -37,7 +37,7 @@ pub(super) struct EventTable {
     /// The hooks for every event, for events without own hooks. `None` if there are none.
     every: Option<Box<EventSlots>>,
     /// Ids of the hooks for every event.
-    every_ids: Arc<HashSet<EntryId>>,
+    every_ids: EntryIds,
     /// Time in which the hooks of an emission have to complete.
     deadline: Option<Duration>,
     /// Never empty.
@@ -99,6 +99,20 @@ impl EventSlots {
             EventPhase::Transform => Some(&self.transform),
             EventPhase::Decide => later.map(|later| &later.decide),
             EventPhase::Observe => later.map(|later| &later.observe),
+        }
+    }
+
+    /// Returns `true` if a hook of this phase, or an around hook without a phase, has this key.
+    fn has_key(&self, phase: Option<EventPhase>, key: &str) -> bool {
+        match phase {
+            Some(phase) => {
+                let slot = self.phase(phase);
+                slot.is_some_and(|slot| slot.get(key).is_some())
+            }
+            None => {
+                let later = self.later.as_deref();
+                later.is_some_and(|later| later.around.get(key).is_some())
+            }
         }
     }
 
@@ -183,15 +197,18 @@ pub(super) enum OwnHook {
 struct EverySlots {
     hooks: EventSlots,
     later: LaterSlots,
-    ids: Arc<HashSet<EntryId>>,
+    ids: EntryIds,
 }
+
+/// A set that is copied in constant time.
+type EntryIds = HashTrieSetSync<EntryId>;
 
 impl EverySlots {
     fn new(timer: &Arc<dyn Timer>) -> Self {
         EverySlots {
             hooks: EventSlots::new(timer),
             later: LaterSlots::new(timer),
-            ids: Arc::default(),
+            ids: EntryIds::new_sync(),
         }
     }
 
@@ -221,13 +238,13 @@ impl EverySlots {
     }
 
     /// Returns the hook with this id.
-    fn own_hook(&self, id: EntryId) -> Option<OwnHook> {
-        own_hook(&self.hooks, Some(&self.later), id)
+    fn own_hook(&mut self, id: EntryId) -> Option<OwnHook> {
+        own_hook(&mut self.hooks, Some(&mut self.later), id)
     }
 
     /// Removes a hook from the list, and returns whether it was there.
     fn remove(&mut self, id: EntryId) -> bool {
-        Arc::make_mut(&mut self.ids).remove(&id);
+        self.ids.remove_mut(&id);
         self.hooks.transform.remove_entry(id) || self.later.remove(id)
     }
 
@@ -247,7 +264,7 @@ impl EverySlots {
         let around = self.later.around.iter();
         let entries = slots.entries().map(|(_, entry)| entry);
         let entries = entries.chain(around.map(|(_, entry)| entry));
-        self.ids = Arc::new(entries.map(EntryMeta::id).collect());
+        self.ids = entries.map(EntryMeta::id).collect();
     }
 }
 
@@ -280,6 +297,62 @@ impl OwnHook {
             OwnHook::Handler { phase, .. } => Some(*phase),
             OwnHook::Around(_) => None,
         }
+    }
+}
+
+/// The hooks of a follower, by place and with their numbers.
+#[derive(Default)]
+struct AdoptedHooks {
+    len: usize,
+    every: Vec<(usize, OwnHook)>,
+    events: HashMap<Arc<str>, Vec<(usize, OwnHook)>>,
+    /// The phases and keys of hooks for every event, and of hooks of single events.
+    every_keys: HashSet<(Option<EventPhase>, String)>,
+    event_keys: HashSet<(Option<EventPhase>, String)>,
+}
+
+impl AdoptedHooks {
+    /// Checks that no hook of the other kind of place has the key.
+    fn check_key(
+        &mut self,
+        place: &EventPlace,
+        phase: Option<EventPhase>,
+        meta: &EntryMeta,
+    ) -> Result<(), RegistrationError> {
+        let Some(key) = meta.key() else {
+            return Ok(());
+        };
+        let (keys, others) = match place {
+            EventPlace::EveryEvent => (&mut self.every_keys, &self.event_keys),
+            EventPlace::Event(_) => (&mut self.event_keys, &self.every_keys),
+        };
+        let key = (phase, key.to_owned());
+        if others.contains(&key) {
+            return Err(RegistrationError::taken_key(meta.name(), key.1));
+        }
+        keys.insert(key);
+        Ok(())
+    }
+
+    fn add(&mut self, place: &EventPlace, own: OwnHook) {
+        let hooks = match place {
+            EventPlace::EveryEvent => &mut self.every,
+            EventPlace::Event(event) => self.events.entry(Arc::clone(event)).or_default(),
+        };
+        hooks.push((self.len, own));
+        self.len += 1;
+    }
+
+    /// Returns the hooks of an event, those for every event included, in the order of their registration.
+    fn of_event(&self, event: &str) -> OwnHooks {
+        let of_event = self.events.get(event).into_iter().flatten();
+        let mut hooks: Vec<_> = self.every.iter().chain(of_event).collect();
+        hooks.sort_unstable_by_key(|(number, _)| *number);
+        let mut own = OwnHooks::default();
+        for (_, hook) in hooks {
+            own.add(hook.clone());
+        }
+        own
     }
 }
 
@@ -336,10 +409,15 @@ impl OwnHooks {
 }
 
 /// Returns the hook with this id.
-fn own_hook(hooks: &EventSlots, later: Option<&LaterSlots>, id: EntryId) -> Option<OwnHook> {
+fn own_hook(
+    hooks: &mut EventSlots,
+    later: Option<&mut LaterSlots>,
+    id: EntryId,
+) -> Option<OwnHook> {
+    let counts_failures = hooks.counts_failures;
     let handler = |phase, entry| OwnHook::Handler {
         phase,
-        counts_failures: hooks.counts_failures,
+        counts_failures,
         entry,
     };
     if let Some(entry) = hooks.transform.entry(id) {
@@ -776,15 +854,7 @@ impl TableWriter {
 
     /// Returns `true` if a hook of some event has this key.
     fn has_own_key(&self, phase: Option<EventPhase>, key: &str) -> bool {
-        self.slots.values().any(|hooks| match phase {
-            Some(phase) => hooks
-                .phase(phase)
-                .is_some_and(|slot| slot.get(key).is_some()),
-            None => {
-                let later = hooks.later.as_deref();
-                later.is_some_and(|later| later.around.get(key).is_some())
-            }
-        })
+        self.slots.values().any(|hooks| hooks.has_key(phase, key))
     }
 
     /// Inserts a hook for every event, which was just registered, into the slots of each event.
@@ -795,7 +865,10 @@ impl TableWriter {
         let own = self.every.own_hook(inserted.id);
         let mut hooks = OwnHooks::default();
         hooks.add(own.expect("the hook was just inserted"));
-        self.every.set_ids();
+        self.every.ids.insert_mut(inserted.id);
+        if let Some(replaced) = inserted.replaced {
+            self.every.ids.remove_mut(&replaced);
+        }
         let errors = self.adopt_in_each(&hooks);
         errors.into_iter().next().map_or(Ok(inserted), Err)
     }
@@ -922,9 +995,11 @@ impl TableWriter {
     }
 
     /// Returns the hook with this id.
-    pub(super) fn own_hook(&self, place: &EventPlace, id: EntryId) -> Option<OwnHook> {
+    pub(super) fn own_hook(&mut self, place: &EventPlace, id: EntryId) -> Option<OwnHook> {
         match place {
-            EventPlace::Event(event) => own_hook(self.slots.get(event)?, self.later.get(event), id),
+            EventPlace::Event(event) => {
+                own_hook(self.slots.get_mut(event)?, self.later.get_mut(event), id)
+            }
             EventPlace::EveryEvent => self.every.own_hook(id),
         }
     }
@@ -1041,40 +1116,55 @@ impl Layered for TableWriter {
         &mut self,
         own: impl Iterator<Item = (&'o EventPlace, &'o OwnHook)>,
     ) -> Vec<RegistrationError> {
-        let mut every = OwnHooks::default();
-        let mut events: Vec<(&Arc<str>, OwnHooks)> = Vec::new();
-        let mut indices = HashMap::<&Arc<str>, usize>::default();
+        let mut adopted = AdoptedHooks::default();
         let mut errors = Vec::new();
         for (place, own) in own {
-            // The parent may have registered a hook with the key since, in the other kind of place.
-            let checked = self.check_key(place, own.phase(), own.meta());
+            // The parent may have registered a hook with the key since, in the other kind of place. So may
+            // the follower itself, while its first hook had no key.
+            let (phase, meta) = (own.phase(), own.meta());
+            let checked = self.check_key(place, phase, meta);
+            let checked = checked.and_then(|()| adopted.check_key(place, phase, meta));
             let own = match &checked {
                 Ok(()) => own.clone(),
                 Err(_) => own.clone().without_key(),
             };
             errors.extend(checked.err());
-            match place {
-                EventPlace::EveryEvent => every.add(own),
-                EventPlace::Event(event) => {
-                    let index = *indices.entry(event).or_insert(events.len());
-                    if index == events.len() {
-                        events.push((event, OwnHooks::default()));
-                    }
-                    events[index].1.add(own);
-                }
-            }
+            adopted.add(place, own);
         }
-        if every.has_later() || !every.transform.is_empty() {
+        // The events first: their slots get the hooks in the order of their registration.
+        let mut events: HashSet<_> = adopted.events.keys().cloned().collect();
+        if !adopted.every.is_empty() {
+            events.extend(self.event_names());
+        }
+        for event in &events {
+            let hooks = adopted.of_event(event);
+            errors.extend(self.adopt_in(event, &hooks));
+        }
+        if !adopted.every.is_empty() {
+            let mut every = OwnHooks::default();
+            let hooks = adopted.every.into_iter();
+            hooks.for_each(|(_, own)| every.add(own));
             errors.extend(self.every.adopt(&every));
-            errors.extend(self.adopt_in_each(&every));
-        }
-        for (event, own) in &events {
-            errors.extend(self.adopt_in(event, own));
         }
         errors
     }
 
-    fn is_enabled_at(&self, place: &EventPlace, id: EntryId) -> Option<bool> {
+    fn has_key(&self, place: &EventPlace, own: &OwnHook) -> bool {
+        let (phase, Some(key)) = (own.phase(), own.meta().key()) else {
+            return false;
+        };
+        // A hook of the other kind of place has lost its key, if it has the same.
+        let is_at_event = match place {
+            EventPlace::Event(event) => {
+                let hooks = self.slots.get(event);
+                hooks.is_some_and(|hooks| hooks.has_key(phase, key))
+            }
+            EventPlace::EveryEvent => self.has_own_key(phase, key),
+        };
+        is_at_event || self.every.has_key(phase, Some(key))
+    }
+
+    fn is_enabled_at(&mut self, place: &EventPlace, id: EntryId) -> Option<bool> {
         Some(self.own_hook(place, id)?.meta().is_enabled())
     }
 
@@ -1104,7 +1194,7 @@ impl Writer for TableWriter {
             self.with_extras > 0 || self.schemas.is_some() || has_every || self.deadline.is_some();
         EventTable {
             every: has_every.then(|| Box::new(self.every.slots())),
-            every_ids: Arc::clone(&self.every.ids),
+            every_ids: self.every.ids.clone(),
             deadline: self.deadline,
             events: match &self.many {
                 None => Events::Few(self.slots.clone()),

@@ -123,6 +123,11 @@ impl<W: Writer> CowCell<W> {
         old
     }
 
+    /// Reads the writers' copy.
+    pub(crate) fn inspect<R>(&self, read: impl FnOnce(&W) -> R) -> R {
+        read(&self.lock())
+    }
+
     /// Returns a clone of the writers' copy.
     pub(crate) fn writer(&self) -> W
     where

@@ -98,8 +98,8 @@ impl FailureCounts {
         FailureCounts {
             shared: Arc::new(shared),
             is_copy: true,
-            on_disabled: Mutex::new(self.callback()),
-            parent: None,
+            on_disabled: Mutex::new(lock(&self.on_disabled).clone()),
+            parent: self.parent.clone(),
         }
     }
 
@@ -114,12 +114,6 @@ impl FailureCounts {
         }
     }
 
-    /// Returns the callback of the registry, else that of its parent.
-    fn callback(&self) -> Option<OnDisabled> {
-        let own = lock(&self.on_disabled).clone();
-        own.or_else(|| self.parent.as_ref()?.callback())
-    }
-
     /// Sets the callback for hooks that are disabled.
     pub(crate) fn set_on_disabled(&self, callback: OnDisabled) {
         let replaced = lock(&self.on_disabled).replace(callback);
@@ -127,27 +121,16 @@ impl FailureCounts {
         drop_catching_panic(replaced);
     }
 
-    /// Calls the callback of the host. A panic is caught and logged: the run continues.
+    /// Calls the callbacks of the host: that of the registry, then those of the registries that it follows.
     fn notify(&self, hook: &FailedHook, place: &str) {
-        let Some(callback) = self.callback() else {
-            return;
-        };
-        let disabled = DisabledHook {
-            name: hook.name.to_string(),
-            place: place.to_owned(),
-            id: hook.id,
-            failures: hook.failures,
-        };
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| callback(&disabled))) {
-            drop_catching_panic(payload);
-            tracing::error!(
-                target: "hooks_runtime",
-                place,
-                hook = &*hook.name,
-                "the callback for disabled hooks panicked"
-            );
+        let callback = lock(&self.on_disabled).clone();
+        if let Some(callback) = callback {
+            notify(&*callback, hook, place);
+            drop_catching_panic(callback);
         }
-        drop_catching_panic(callback);
+        if let Some(parent) = &self.parent {
+            parent.notify(hook, place);
+        }
     }
 
     /// Begins to count the failures of a registration, if it has a limit. Ends the count of the
@@ -215,6 +198,25 @@ impl FailureCounts {
             name: entry.name_arc(),
             failures,
         })
+    }
+}
+
+/// Calls a callback of the host. A panic is caught and logged: the run continues.
+fn notify(callback: &(dyn Fn(&DisabledHook) + Send + Sync), hook: &FailedHook, place: &str) {
+    let disabled = DisabledHook {
+        name: hook.name.to_string(),
+        place: place.to_owned(),
+        id: hook.id,
+        failures: hook.failures,
+    };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| callback(&disabled))) {
+        drop_catching_panic(payload);
+        tracing::error!(
+            target: "hooks_runtime",
+            place,
+            hook = &*hook.name,
+            "the callback for disabled hooks panicked"
+        );
     }
 }
 

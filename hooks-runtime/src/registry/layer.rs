@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryId, RegistrationError};
 
-use super::cell::{CowCell, Replaced, Snapshot, Writer};
+use super::cell::{CowCell, Snapshot, Writer};
 use super::options::Inserted;
 use super::sync::{Mutex, lock};
 
@@ -37,6 +37,9 @@ pub(crate) trait Layered: Writer + Clone {
 
     fn apply_settings(&mut self, settings: &Self::Settings);
 
+    /// Returns `true` if an entry has the key of this entry of a follower, which would replace it.
+    fn has_key(&self, place: &Self::Place, own: &Self::Own) -> bool;
+
     /// Inserts the entries of a follower under their ids. Returns the errors of entries that would make
     /// the order a cycle, and have lost their constraints.
     fn adopt_all<'o>(
@@ -47,7 +50,7 @@ pub(crate) trait Layered: Writer + Clone {
         Self: 'o;
 
     /// Returns whether an entry is enabled; `None` if it does not exist.
-    fn is_enabled_at(&self, place: &Self::Place, id: EntryId) -> Option<bool>;
+    fn is_enabled_at(&mut self, place: &Self::Place, id: EntryId) -> Option<bool>;
 
     /// Enables or disables an entry, and returns `true` if it exists.
     fn set_enabled_at(&mut self, place: &Self::Place, id: EntryId, is_enabled: bool) -> bool;
@@ -81,11 +84,12 @@ pub(crate) struct OwnChanges<W: Layered> {
     /// Entries of the parent that the follower has removed.
     removed: HashMap<EntryId, W::Place>,
     settings: W::Settings,
-    /// `true` if the change may have uncovered an entry of the parent, or ended a record: the hooks have to
-    /// be computed anew.
-    needs_refresh: bool,
-    /// `true` if constraints have no effect, because they would be a cycle: each change may end it.
-    has_cycle: bool,
+    /// Entries that the current change has removed. They are dropped without a lock.
+    dropped: Vec<OwnEntry<W>>,
+    /// `true` if the current change has ended a record of an entry of the parent.
+    has_ended_record: bool,
+    /// Reasons why keys or constraints have no effect. Each change may end them.
+    errors: Vec<RegistrationError>,
 }
 
 struct OwnEntry<W: Layered> {
@@ -170,20 +174,40 @@ impl<N: Node> Layer<N> {
                 if self.cell.is_stale() {
                     self.refresh();
                 }
-                let mut own = lock(&parent.own);
-                let changed = self
-                    .cell
-                    .change(|writer| change(writer, &mut Record(Some(&mut own))));
-                if mem::take(&mut own.needs_refresh) || own.has_cycle {
-                    self.cell.mark_stale();
-                }
-                changed
+                return self.update_follower(parent, change);
             }
         };
-        if self.cell.is_stale() {
-            self.refresh();
-        }
         self.mark_followers();
+        drop_catching_panic(replaced);
+        output
+    }
+
+    fn update_follower<R>(
+        &self,
+        parent: &Parent<N>,
+        change: impl FnOnce(&mut N::Writer, &mut Record<'_, N::Writer>) -> R,
+    ) -> R {
+        let mut own = lock(&parent.own);
+        let mut copied = None;
+        let (output, replaced) = self.cell.change(|writer| {
+            let output = change(writer, &mut Record(Some(&mut own)));
+            // Before the hooks are published: an entry of the parent that is uncovered has to run.
+            if own.has_to_copy(&parent.node.layer().cell) {
+                let (next, kept, errors) = own.copy_of(parent.node.layer());
+                copied = Some((std::mem::replace(writer, next), kept, errors));
+            }
+            output
+        });
+        let dropped = mem::take(&mut own.dropped);
+        let errors = match &copied {
+            Some((.., errors)) => own.new_errors(errors),
+            None => Vec::new(),
+        };
+        drop(own);
+        log_errors(&errors);
+        self.mark_followers();
+        drop_catching_panic(dropped);
+        drop_catching_panic(copied);
         drop_catching_panic(replaced);
         output
     }
@@ -232,42 +256,63 @@ impl<N: Node> Layer<N> {
             if layer.cell.is_stale() {
                 layer.refresh();
             }
-            let (replaced, errors) = self.copy_parent(parent);
-            drop_catching_panic(replaced);
-            for error in errors {
-                tracing::warn!(
-                    target: "hooks_runtime",
-                    "the keys, or `before` and `after`, of a registry and of one that follows it contradict each other, and have no effect in the follower: {error}"
-                );
-            }
+            self.copy_parent(parent);
         }
     }
 
-    fn copy_parent(
-        &self,
-        parent: &Parent<N>,
-    ) -> (Option<Replaced<N::Writer>>, Vec<RegistrationError>) {
+    fn copy_parent(&self, parent: &Parent<N>) {
         let mut own = lock(&parent.own);
         let Some(marks) = self.cell.stale_marks() else {
-            return (None, Vec::new());
+            return;
         };
         let layer = parent.node.layer();
         // Before the copy: a parent that becomes stale later marks this cell again.
         if layer.cell.is_stale() {
             self.cell.mark_stale();
         }
-        let mut writer = layer.cell.writer();
-        let errors = own.apply(&mut writer);
-        (Some(self.cell.refresh(writer, marks)), errors)
+        let (writer, kept, errors) = own.copy_of(layer);
+        let replaced = self.cell.refresh(writer, marks);
+        let errors = own.new_errors(&errors);
+        drop(own);
+        log_errors(&errors);
+        drop_catching_panic(kept);
+        drop_catching_panic(replaced);
     }
 }
 
+/// Logs why keys or constraints of a follower have no effect.
+fn log_errors(errors: &[RegistrationError]) {
+    for error in errors {
+        tracing::warn!(
+            target: "hooks_runtime",
+            "the keys, or `before` and `after`, of a registry and of one that follows it contradict each other, and have no effect in the follower: {error}"
+        );
+    }
+}
+
+/// A copy of a parent with the changes of a follower, a value that holds what the changes have removed, and
+/// the errors of the changes.
+type Copied<W> = (W, <W as Writer>::Snapshot, Vec<RegistrationError>);
+
 impl<W: Layered> OwnChanges<W> {
-    /// Applies the changes to a copy of the parent. Returns why entries lost their place.
-    fn apply(&mut self, writer: &mut W) -> Vec<RegistrationError> {
+    /// Returns `true` if the current change may have uncovered an entry of the parent, or ended an error.
+    fn has_to_copy(&mut self, parent: &CowCell<W>) -> bool {
+        let is_covering =
+            |own: &OwnEntry<W>| parent.inspect(|parent| parent.has_key(&own.place, &own.entry));
+        let has_ended_record = mem::take(&mut self.has_ended_record);
+        has_ended_record || !self.errors.is_empty() || self.dropped.iter().any(is_covering)
+    }
+
+    /// Returns a copy of the parent with the changes.
+    fn copy_of<N: Node<Writer = W>>(&mut self, parent: &Layer<N>) -> Copied<W> {
+        let mut writer = parent.cell.writer();
+        // The parent may remove a hook at the same time. The copy must not drop its last reference here.
+        let kept = writer.snapshot();
         writer.apply_settings(&self.settings);
+        // An entry that the root has removed never returns. A follower may cover an entry for a while.
+        let is_root = parent.parent.is_none();
         self.removed
-            .retain(|id, place| writer.remove_at(place, *id));
+            .retain(|id, place| writer.remove_at(place, *id) || !is_root);
         // Entries of the parent first: an own entry may replace one that is back later.
         let positions = &self.positions;
         self.switched.retain(|id, (place, is_enabled)| {
@@ -275,7 +320,7 @@ impl<W: Layered> OwnChanges<W> {
                 return true;
             }
             match writer.is_enabled_at(place, *id) {
-                None => false,
+                None => !is_root,
                 Some(true) if *is_enabled => false,
                 Some(_) => writer.set_enabled_at(place, *id, *is_enabled),
             }
@@ -287,16 +332,21 @@ impl<W: Layered> OwnChanges<W> {
                 writer.set_enabled_at(place, *id, *is_enabled);
             }
         }
-        self.has_cycle = !errors.is_empty();
-        errors
+        (writer, kept, errors)
+    }
+
+    /// Stores the errors of the last copy, and returns those that the copy before did not have.
+    fn new_errors(&mut self, errors: &[RegistrationError]) -> Vec<RegistrationError> {
+        let before = mem::replace(&mut self.errors, errors.to_vec());
+        let is_new = |error: &&RegistrationError| !before.contains(error);
+        self.errors.iter().filter(is_new).cloned().collect()
     }
 
     fn remove(&mut self, place: W::Place, id: EntryId) {
         self.switched.remove(&id);
         match self.positions.remove(&id) {
             Some(position) => {
-                self.entries.remove(&position);
-                self.needs_refresh = true;
+                self.dropped.extend(self.entries.remove(&position));
             }
             None => _ = self.removed.insert(id, place),
         }
@@ -320,7 +370,8 @@ impl<W: Layered> Record<'_, W> {
         let place = place();
         if let Some(entry) = entry() {
             own.positions.insert(id, position);
-            own.entries.insert(position, OwnEntry { place, entry });
+            let replaced = own.entries.insert(position, OwnEntry { place, entry });
+            own.dropped.extend(replaced);
         }
     }
 
@@ -340,7 +391,7 @@ impl<W: Layered> Record<'_, W> {
     ) {
         if let Some(own) = &mut self.0 {
             own.switched.insert(id, (place(), is_enabled));
-            own.needs_refresh |= is_enabled && !own.positions.contains_key(&id);
+            own.has_ended_record |= is_enabled && !own.positions.contains_key(&id);
         }
     }
 
@@ -350,12 +401,17 @@ impl<W: Layered> Record<'_, W> {
         own.is_none_or(|own| own.positions.contains_key(&id))
     }
 
-    /// Records that an entry of the parent, which the parent disables, is disabled here, too.
-    pub(crate) fn disabled_in_parent(&mut self, id: EntryId) {
-        let own = self.0.as_mut();
-        if let Some((_, is_enabled)) = own.and_then(|own| own.switched.get_mut(&id)) {
-            *is_enabled = false;
+    /// Ends the record that an entry of the parent is enabled. Returns `true` if there was one.
+    pub(crate) fn end_enabled(&mut self, id: EntryId) -> bool {
+        let Some(own) = &mut self.0 else {
+            return false;
+        };
+        let is_enabled = matches!(own.switched.get(&id), Some((_, true)));
+        if is_enabled {
+            own.switched.remove(&id);
+            own.has_ended_record = true;
         }
+        is_enabled
     }
 
     /// Records a setting.
@@ -374,8 +430,9 @@ impl<W: Layered> Default for OwnChanges<W> {
             switched: HashMap::new(),
             removed: HashMap::new(),
             settings: W::Settings::default(),
-            needs_refresh: false,
-            has_cycle: false,
+            dropped: Vec::new(),
+            has_ended_record: false,
+            errors: Vec::new(),
         }
     }
 }

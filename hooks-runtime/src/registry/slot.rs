@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use hooks_core::__private::drop_catching_panic;
 use hooks_core::dispatch::Monitored;
 use hooks_core::{
     Entry, EntryId, EntryMeta, FailurePolicy, Never, Policy, Refused, Registration,
@@ -58,7 +59,12 @@ impl<H: ?Sized> Layered for Slot<H> {
         Slot::adopt_all(self, own.map(|((), entry)| entry.clone()))
     }
 
-    fn is_enabled_at(&self, (): &(), id: EntryId) -> Option<bool> {
+    fn has_key(&self, (): &(), entry: &Entry<Arc<H>>) -> bool {
+        let key = entry.meta().key();
+        key.is_some_and(|key| self.get(key).is_some())
+    }
+
+    fn is_enabled_at(&mut self, (): &(), id: EntryId) -> Option<bool> {
         Some(self.entry(id)?.meta().is_enabled())
     }
 
@@ -128,7 +134,16 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         let layer = &self.state.layer;
-        !layer.has_filter_bit(u64::MAX) || layer.parent().is_some() && layer.load().is_empty()
+        if !layer.has_filter_bit(u64::MAX) {
+            return true;
+        }
+        // All bits of a follower are set until it is used.
+        layer.parent().is_some() && {
+            let hooks = layer.load();
+            let is_empty = hooks.is_empty();
+            drop_catching_panic(hooks);
+            is_empty
+        }
     }
 
     /// Registers an entry.
@@ -200,14 +215,16 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             for id in &changed {
                 record.switched(|| (), *id, is_enabled);
             }
-            changed
+            let owned = changed.iter().copied().filter(|id| record.owns(*id));
+            (owned.collect::<Vec<_>>(), changed.len())
         });
+        let (owned, changed) = changed;
         if is_enabled {
-            for id in &changed {
-                self.state.counts.restart(*id);
+            for id in owned {
+                self.state.counts.restart(id);
             }
         }
-        changed.len()
+        changed
     }
 
     /// Enables or disables the hook with this key, and returns `true` if it exists. Enabling it resets
@@ -217,9 +234,11 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
         let changed = state.layer.update(|slot, record| {
             let id = id_of(slot, key)?;
             record.switched(|| (), id, is_enabled);
-            slot.set_entry_enabled(id, is_enabled).then_some(id)
+            let is_changed = slot.set_entry_enabled(id, is_enabled);
+            is_changed.then_some((id, record.owns(id)))
         });
-        if let (Some(id), true) = (changed, is_enabled) {
+        // Failures of a hook of the parent are reset there.
+        if let (Some((id, true)), true) = (changed, is_enabled) {
             state.counts.restart(id);
         }
         changed.is_some()
@@ -299,8 +318,9 @@ impl<H: ?Sized> SlotState<H> {
     fn disable(&self, id: EntryId) -> bool {
         match self.layer.parent() {
             Some(parent) if !self.layer.is_own(id) => {
-                self.layer.update(|_, record| record.disabled_in_parent(id));
-                parent.disable(id)
+                // Enabled here only: the parent has disabled the hook before.
+                let was_enabled = self.layer.update(|_, record| record.end_enabled(id));
+                parent.disable(id) || was_enabled
             }
             _ => self.layer.update(|slot, record| {
                 let is_disabled = disable_entry(slot, id);
