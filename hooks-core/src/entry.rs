@@ -148,9 +148,10 @@ impl<H> Entry<H> {
         self
     }
 
-    /// Sets the owner: the plugin that registers the hook, in the host's words. Everything of an owner is
-    /// removed or disabled at once ([`Slot::remove_owner`](crate::Slot::remove_owner)). Without an owner
-    /// by default.
+    /// Sets the owner: the name of the plugin that registers the hook.
+    /// [`remove_owner`](crate::Slot::remove_owner) and
+    /// [`set_owner_enabled`](crate::Slot::set_owner_enabled) of slots, sets and registries remove and switch
+    /// all hooks of an owner. No owner by default.
     ///
     /// ```
     /// use std::sync::Arc;

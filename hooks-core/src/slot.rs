@@ -364,7 +364,8 @@ impl<H: ?Sized> Slot<H> {
 
     /// Inserts entries that are registered in another slot, too, under their ids. They replace entries with
     /// equal keys, and may name keys that are not registered. For front ends whose slots share
-    /// registrations: a removal or a switch by such an id concerns one of the slots.
+    /// registrations: a removal or a switch by such an id concerns one of the slots. Timeouts of the entries
+    /// need a [timer](Self::with_timer) of this slot, which is not checked.
     ///
     /// Returns the errors of entries that would make the order a cycle. Such an entry is inserted, too, and
     /// the constraints between it and others have no effect in this slot.

@@ -57,7 +57,7 @@ impl fmt::Display for EventNameWarning {
             (EventNameProblem::Pattern, _) => write!(
                 f,
                 "`*` in the event name `{event}` matches only itself; register the hook for each \
-                 event, or declare this event"
+                 event, or for every event with `register_any`, or declare this event"
             ),
             (EventNameProblem::Unknown, Some(similar)) => write!(
                 f,

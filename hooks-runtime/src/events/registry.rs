@@ -35,7 +35,8 @@ use crate::registry::options::{Inserted, RegisterOptions, RegistryOptions, check
 /// Event hooks by the name of their event. Clones share one registry.
 ///
 /// Every method takes `&self`, on any thread. If a hook is registered or removed during an
-/// emission, the change affects later emissions. No emission waits for a registration.
+/// emission, the change affects later emissions. No emission waits for a registration, except the first one
+/// of a [child](Self::child) after a change of its parent.
 #[derive(Clone)]
 pub struct HookRegistry {
     pub(super) inner: Arc<HookRegistryInner>,
@@ -74,17 +75,17 @@ impl HookRegistry {
 
     /// Returns a registry that follows this one, for a session for example: it has the hooks, the default
     /// fields and the schemas of this one, as they are at each emission, and its own. Changes of the
-    /// child do not affect this registry, and those of this registry are in the child from its next use on.
+    /// child do not affect this registry, and those of this registry are in the child from its next use on,
+    /// which copies this registry.
     ///
     /// - The options are those of this registry. The child keeps the registry alive.
-    /// - Equal priorities run in order of registration. After a change of this registry, its hooks run
-    ///   before those of the child.
-    /// - A hook of the child replaces one of this registry with an equal key, in the child. If it is removed
-    ///   there, the other one is back.
-    /// - A hook of this registry that the child disables or removes is so in the child only, and a hook that
-    ///   fails too often ([`RegisterOptions::disable_after`]) in the registry that registered it.
-    /// - If `before` and `after` of both would be a cycle, a hook of the child runs without them, and a
-    ///   warning is logged.
+    /// - Among equal priorities, the hooks of this registry run first.
+    /// - A hook of the child replaces the hook of this registry with its key, in the child. If the hook of the
+    ///   child is removed, the hook of this registry runs again.
+    /// - A hook of this registry that the child disables or removes does not run in the child. A hook that
+    ///   fails too often ([`RegisterOptions::disable_after`]) is disabled in the registry that registered it.
+    /// - If `before` and `after` of both would be a cycle, the constraints between a hook of the child and
+    ///   others have no effect in the child, and a warning is logged.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -174,6 +175,8 @@ impl HookRegistry {
     /// - If [`before`](RegisterOptions::before) or [`after`](RegisterOptions::after) names a key that
     ///   no hook of the event and phase has, or if the order would be a cycle.
     /// - If the hook has the option [`when_input`](RegisterOptions::when_input).
+    /// - If [`if_absent`](RegisterOptions::if_absent) finds a hook with the key, or if a hook for
+    ///   [every event](Self::register_any) has it.
     pub fn try_register<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -199,9 +202,10 @@ impl HookRegistry {
     /// needs it. It runs among the hooks of the event, in the order of their priorities;
     /// [`Event::name`](super::Event::name) is the name of the event. `emit_and_collect` runs it, too.
     ///
-    /// A key is unique among the hooks for every event, and those of each event: registering a hook whose
-    /// key a hook of the other kind has is refused. [`before_if_present`](RegisterOptions::before_if_present)
-    /// names hooks of single events. A hook for every event is enabled, disabled and removed for all events.
+    /// Within a phase, a hook for every event and a hook of one event cannot have the same key: the later
+    /// registration is refused. [`before`](RegisterOptions::before) names hooks for every event, and
+    /// [`before_if_present`](RegisterOptions::before_if_present) also hooks of single events. A hook for every
+    /// event is enabled, disabled and removed for all events.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -420,7 +424,7 @@ impl HookRegistry {
     ///
     /// # Errors
     /// If the entry has a timeout or a failure policy, names an unknown key in `before` or `after`,
-    /// or makes the order a cycle.
+    /// makes the order a cycle, or has the key of an around hook for [every event](Self::around_any).
     pub fn try_around<M>(
         &self,
         event: impl Into<Arc<str>>,
@@ -503,9 +507,9 @@ impl HookRegistry {
     /// independently of the caller, use [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
-    /// a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`]. Failures of other hooks
+    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, if a hook
+    /// fails that has the policy [`FailurePolicy::Propagate`], or if a hook is pending at the
+    /// [deadline](RegistryOptions::deadline) of the registry. Failures of other hooks
     /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
         &'a self,
@@ -555,7 +559,7 @@ impl HookRegistry {
 
     /// Runs all hooks of an event concurrently, and returns the data in their results, in the order
     /// of the hooks' priorities. The actions of the results have no effect. The timeout applies to
-    /// each hook, unless its registration has a shorter timeout. If a hook exceeds the timeout,
+    /// each hook, unless its registration or the registry has a shorter limit. If a hook exceeds the timeout,
     /// fails or panics, the failure is logged and the hook's data are omitted.
     ///
     /// Dropping the future cancels the pending hooks, and no other hook starts.
@@ -610,7 +614,8 @@ impl HookRegistry {
     ///
     /// The callback runs in the task of the run in which the hook failed last, after the hook is disabled
     /// and without a lock: it may use the registry. A panic is caught and logged. Copies of the registry
-    /// have the callback, too.
+    /// have the callback, too. It is also called for runs of a [child](Self::child), after the callback of
+    /// the child.
     ///
     /// ```
     /// use std::sync::mpsc;

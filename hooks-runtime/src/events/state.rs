@@ -6,7 +6,7 @@ use hooks_core::{EntryId, Timer};
 
 use super::names::EventNames;
 use super::table::{EventPlace, TableWriter};
-use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin};
+use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin, disable_failed};
 use crate::registry::layer::{Layer, Node};
 use crate::registry::options::Defaults;
 
@@ -66,14 +66,15 @@ impl HookRegistryInner {
 
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        let disable = |registry: &Self, id| registry.disable_one(event, id);
-        self.origin
-            .disable(self, failed, event, &self.counts, disable);
+        disable_failed(failed, event, &self.counts, |id| {
+            self.disable_one(event, id)
+        });
     }
 
-    /// Disables a hook, in the registry that registered it. Returns `true` if it was enabled.
+    /// Disables a hook, in the registry that registered it, and in the one of which this registry is a copy.
+    /// Returns `true` if it was enabled.
     fn disable_one(&self, event: &str, id: EntryId) -> bool {
-        match self.table.parent() {
+        let is_disabled = match self.table.parent() {
             Some(parent) if !self.table.is_own(id) => {
                 // Enabled here only: the parent has disabled the hook before.
                 let was_enabled = self.table.update(|_, record| record.end_enabled(id));
@@ -87,6 +88,8 @@ impl HookRegistryInner {
                 }
                 is_disabled
             }),
-        }
+        };
+        let origin = self.origin.registry();
+        origin.is_some_and(|origin| origin.disable_one(event, id)) || is_disabled
     }
 }

@@ -270,24 +270,24 @@ impl<R> Origin<R> {
         Origin(Some(origin.unwrap_or_else(|| Arc::downgrade(registry))))
     }
 
-    /// Disables hooks that have reached their limit, in a registry with this origin and these counts, and
-    /// in the origin. `place` is the event or the phase; `disable` returns `true` if the hook is still
-    /// registered and was enabled.
-    pub(crate) fn disable(
-        &self,
-        registry: &R,
-        failed: Vec<FailedHook>,
-        place: &str,
-        counts: &FailureCounts,
-        disable: impl Fn(&R, EntryId) -> bool,
-    ) {
-        for hook in failed {
-            let is_disabled = disable(registry, hook.id);
-            let origin = self.0.as_ref().and_then(Weak::upgrade);
-            if origin.is_some_and(|origin| disable(&origin, hook.id)) || is_disabled {
-                hook.log(place);
-                counts.notify(&hook, place);
-            }
+    /// Returns the registry, if it is one that still exists.
+    pub(crate) fn registry(&self) -> Option<Arc<R>> {
+        self.0.as_ref().and_then(Weak::upgrade)
+    }
+}
+
+/// Disables hooks that have reached their limit, in a registry with these counts. `place` is the event or the
+/// phase; `disable` returns `true` if the hook is still registered and was enabled.
+pub(crate) fn disable_failed(
+    failed: Vec<FailedHook>,
+    place: &str,
+    counts: &FailureCounts,
+    disable: impl Fn(EntryId) -> bool,
+) {
+    for hook in failed {
+        if disable(hook.id) {
+            hook.log(place);
+            counts.notify(&hook, place);
         }
     }
 }

@@ -1,9 +1,8 @@
 //! A registry that follows another one: it has the hooks of its parent as they are now, and its own.
 //!
 //! The cell of a follower contains the hooks of both, so that a dispatch is that of any registry. A
-//! change of the parent marks the cell as stale; the next use of the follower copies the parent, which
-//! takes a time that hardly depends on the number of its hooks, and inserts the follower's own entries
-//! again.
+//! change of the parent marks the cell as stale; the next use of the follower copies the parent, whose
+//! lists the copy shares, and inserts the follower's own entries again.
 //!
 //! Locks are taken from followers to parents, and none of them is held while the destructor of a hook
 //! runs. A parent marks its followers without its own locks.

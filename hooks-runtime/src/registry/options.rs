@@ -52,7 +52,7 @@ impl RegistryOptions {
         self
     }
 
-    /// Sets the timeout of registrations that set none: of all hooks but around hooks. To give one hook
+    /// Sets the timeout of registrations that set none, except around hooks. To give one hook
     /// unlimited time, register it with the timeout [`Duration::MAX`].
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -63,16 +63,20 @@ impl RegistryOptions {
     /// Sets the failure policy of registrations that set none: of hooks whose result can have an effect.
     /// Failures of POST hooks and observers are isolated in any case.
     ///
-    /// [`FailurePolicy::Isolate`] applies to checks, too: a check that fails is then no denial.
+    /// [`FailurePolicy::Isolate`] applies to checks, too, also in the phase
+    /// [`Decide`](crate::events::EventPhase::Decide): a check that fails denies nothing.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.defaults.on_failure = Some(policy);
         self
     }
 
-    /// Sets the time in which all hooks of a run have to complete, around hooks and observers included. A
-    /// run whose hooks are pending at the deadline is an error, and is never allowed. Hooks that block
-    /// cannot be cancelled. Unlimited by default.
+    /// Sets the time in which all hooks of a run have to complete, around hooks and observers included. If a
+    /// hook that can decide is pending at the deadline, the run returns an error, whatever the failure
+    /// policies are. Pending observers are cancelled, and the result stays. Hooks that block cannot be
+    /// cancelled. Unlimited by default.
+    ///
+    /// Each run creates a timer: [`HostTimer`] panics in a tokio runtime without its time driver.
     ///
     /// | Run | Result at the deadline |
     /// |---|---|
@@ -176,7 +180,8 @@ impl RegisterOptions {
         self
     }
 
-    /// Sets the timeout of a call, which starts at its first wait. Unlimited by default.
+    /// Sets the timeout of a call, which starts at its first wait. By default, the timeout of the
+    /// [registry](RegistryOptions::timeout); unlimited without one.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -258,9 +263,8 @@ impl RegisterOptions {
         self
     }
 
-    /// Sets the owner: the plugin that registers the hook, in the host's words. A registry removes or
-    /// disables everything of an owner at once (`remove_owner`, `set_owner_enabled`). Without an owner by
-    /// default.
+    /// Sets the owner: the name of the plugin that registers the hook. `remove_owner` and
+    /// `set_owner_enabled` of the registries remove and switch all hooks of an owner. No owner by default.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<Cow<'static, str>>) -> Self {
         self.owner = Some(owner.into());

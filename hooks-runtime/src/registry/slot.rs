@@ -13,7 +13,9 @@ use hooks_core::{
 use super::call::{Call, DynCall, with_filters};
 use super::cell::Snapshot;
 use super::deadline::Deadline;
-use super::failure_counts::{FailureCounts, FailureMonitor, OnDisabled, Origin, disable_entry};
+use super::failure_counts::{
+    FailureCounts, FailureMonitor, OnDisabled, Origin, disable_entry, disable_failed,
+};
 use super::filter::{InputFilters, ToolName};
 use super::layer::{Layer, Layered, Node};
 use super::options::{
@@ -291,8 +293,7 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             (Some(report), None) => report.dispatch(hooks, policy).await.0,
             (Some(report), Some(deadline)) => deadline.run(report.dispatch(hooks, policy)).await.0,
         };
-        let origin = &state.origin;
-        origin.disable(state, failed, state.name, &state.counts, SlotState::disable);
+        disable_failed(failed, state.name, &state.counts, |id| state.disable(id));
         output
     }
 }
@@ -314,9 +315,10 @@ impl<H: ?Sized> SlotState<H> {
         removed.is_some_and(|(id, is_own)| self.forget(id, is_own))
     }
 
-    /// Disables a hook, in the place that registered it. Returns `true` if it was enabled.
+    /// Disables a hook, in the place that registered it, and in the one of which this place is a copy.
+    /// Returns `true` if it was enabled.
     fn disable(&self, id: EntryId) -> bool {
-        match self.layer.parent() {
+        let is_disabled = match self.layer.parent() {
             Some(parent) if !self.layer.is_own(id) => {
                 // Enabled here only: the parent has disabled the hook before.
                 let was_enabled = self.layer.update(|_, record| record.end_enabled(id));
@@ -329,7 +331,9 @@ impl<H: ?Sized> SlotState<H> {
                 }
                 is_disabled
             }),
-        }
+        };
+        let origin = self.origin.registry();
+        origin.is_some_and(|origin| origin.disable(id)) || is_disabled
     }
 
     /// Ends the count of a hook that was removed, unless it is one of the parent. Returns `true`.
