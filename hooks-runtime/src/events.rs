@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`registry`] | [`HookRegistry`]: registering, emitting, listing |
 //! | `run` | an emission: the phases, around hooks and observers; `emit_future` is the future of `emit` |
+//! | `table` | the registered hooks: a snapshot for emissions, and the writers' copy |
+//! | `event_slots` | the hooks of one event, and those for every event |
 //! | `state` | what the clones of a registry share |
 //! | `emit_options` | [`EmitOptions`]: a deadline, a report |
 //! | `declarations` | the methods of [`HookRegistry`] that declare events |
@@ -53,6 +55,7 @@ mod declarations;
 pub(crate) mod emit;
 mod emit_future;
 mod emit_options;
+mod event_slots;
 pub(crate) mod fields;
 mod lookup;
 mod names;

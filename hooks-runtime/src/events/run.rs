@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hooks_core::__private::{ColdFuture, drop_catching_panic};
@@ -15,12 +15,13 @@ use super::data::EmitError;
 use super::emission::{Emission, HandlerFailure};
 use super::emit::EmissionState;
 use super::emit_options::EmitOptions;
+use super::event_slots::{EventSlots, LaterSlots};
 use super::fields::{Background, Fields};
 use super::handler::Handler;
 use super::observe::Observers;
 use super::schema::DeclaredSchema;
 use super::state::HookRegistryInner;
-use super::table::{EventSlots, EventTable, LaterSlots};
+use super::table::EventTable;
 use crate::Map;
 use crate::registry::catch::{CatchPanic, Payload};
 use crate::registry::deadline::Deadline;
@@ -69,20 +70,13 @@ pub(super) async fn emit_with(
     if let Some(schema) = schema {
         check_data(schema, &map, table.defaults())?;
     }
-    let own_name;
-    let (name, hooks) = match (table.find_hooks(event), table.every()) {
-        (Some(found), _) => found,
-        (None, Some(every)) => {
-            own_name = Arc::from(event);
-            (&own_name, every)
+    let own_name = OnceLock::new();
+    let Some((name, hooks)) = table.all_hooks(event, &own_name) else {
+        let mut emission = Emission::of(table.completed(map));
+        if options.report {
+            emission.rare_fields.get_or_default().report = Some(Report::default());
         }
-        (None, None) => {
-            let mut emission = Emission::of(table.completed(map));
-            if options.report {
-                emission.rare_fields.get_or_default().report = Some(Report::default());
-            }
-            return Ok(emission);
-        }
+        return Ok(emission);
     };
     let later = hooks.later.as_deref();
     let background = Background {
@@ -405,14 +399,9 @@ pub(super) async fn collect(
     if let Some(schema) = table.schema(event) {
         check_data(schema, &map, table.defaults())?;
     }
-    let own_name;
-    let (name, hooks) = match (table.find_hooks(event), table.every()) {
-        (Some(found), _) => found,
-        (None, Some(every)) => {
-            own_name = Arc::from(event);
-            (&own_name, every)
-        }
-        (None, None) => return Ok(Collected::default()),
+    let own_name = OnceLock::new();
+    let Some((name, hooks)) = table.all_hooks(event, &own_name) else {
+        return Ok(Collected::default());
     };
     // All hooks start at once, so that the deadline of the registry is one of each hook.
     let timeout = table

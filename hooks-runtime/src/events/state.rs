@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use hooks_core::{EntryId, Timer};
 
+use super::event_slots::EventPlace;
 use super::names::EventNames;
-use super::table::{EventPlace, TableWriter};
+use super::table::TableWriter;
 use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin, disable_failed};
 use crate::registry::layer::{Layer, Node};
 use crate::registry::options::Defaults;
