@@ -11,7 +11,7 @@ use hooks_core::{Entry, Slot, hooks};
 use hooks_runtime::events::EventPhase;
 use hooks_runtime::phases::PreFn;
 use hooks_runtime::{
-    Event, HookRegistry, HookResponse, HookResult, Phase, PhaseRegistry, RegisterOptions,
+    Event, HookRegistry, HookResponse, HookResult, Phase, PhaseRegistry, PreHook, RegisterOptions,
     Registration, ResponseAction,
 };
 
@@ -262,6 +262,77 @@ const CASES: &[Case] = &[
             }
         },
     },
+    Case {
+        name: "child",
+        what: "one event of a registry that follows another one, each unregistered",
+        run: |hooks| {
+            let child = HookRegistry::new().child();
+            unregister(registered(child, hooks, one, same));
+        },
+    },
+    Case {
+        name: "child_phase",
+        what: "PRE hooks of a registry that follows another one, each deregistered",
+        run: |hooks| {
+            let child = phase(hooks).child();
+            register_phase(&child, hooks, "child");
+            for at in 0..hooks {
+                assert!(child.deregister(Phase::Pre, &format!("child {at}")));
+            }
+        },
+    },
+    Case {
+        name: "parent",
+        what: "one event of a registry that another one follows",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            let child = registry.child();
+            let (_, registrations) = registered(registry, hooks, one, same);
+            assert_eq!(child.descriptors().len(), hooks);
+            drop(black_box(registrations));
+        },
+    },
+    Case {
+        name: "every_event",
+        what: "hooks for every event, each unregistered",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            registry.register(
+                "one",
+                |_: Event<'_>| HookResult::proceed(),
+                RegisterOptions::new(),
+            );
+            let register = |_| {
+                let hook = |_: Event<'_>| HookResult::proceed();
+                registry.register_any(hook, RegisterOptions::new())
+            };
+            let registrations = (0..hooks).map(register).collect();
+            unregister((registry, registrations));
+        },
+    },
+    Case {
+        name: "beside_every_event",
+        what: "one event, beside a hook for every event, each unregistered",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            let hook = |_: Event<'_>| HookResult::proceed();
+            registry.register_any(hook, RegisterOptions::new());
+            unregister(registered(registry, hooks, one, same));
+        },
+    },
+    Case {
+        name: "owner",
+        what: "one event, keys, all of one owner, removed at once",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            for at in 0..hooks {
+                let hook = |_: Event<'_>| HookResult::proceed();
+                let options = RegisterOptions::new().key(at.to_string()).owner("plugin");
+                registry.register("one", hook, options);
+            }
+            assert_eq!(registry.remove_owner("plugin"), hooks);
+        },
+    },
 ];
 
 #[hooks]
@@ -342,7 +413,16 @@ fn events(
     event: fn(usize) -> String,
     priority: fn(usize) -> i32,
 ) -> (HookRegistry, Vec<Registration>) {
-    let registry = HookRegistry::new();
+    registered(HookRegistry::new(), hooks, event, priority)
+}
+
+/// Registers hooks in this registry.
+fn registered(
+    registry: HookRegistry,
+    hooks: usize,
+    event: fn(usize) -> String,
+    priority: fn(usize) -> i32,
+) -> (HookRegistry, Vec<Registration>) {
     let register = |at| {
         let hook = move |_: Event<'_>| HookResult::proceed();
         let options = RegisterOptions::new().priority(priority(at));
@@ -362,12 +442,19 @@ fn unregister((registry, registrations): (HookRegistry, Vec<Registration>)) {
 fn phase(hooks: usize) -> PhaseRegistry<str, ()> {
     let registry = PhaseRegistry::new();
     for at in 0..hooks {
-        let hook = PreFn::new(at.to_string(), |_: &str| {
-            HookResponse::new(ResponseAction::Continue)
-        });
-        registry.register_pre(hook, RegisterOptions::new());
+        registry.register_pre(continues(at.to_string()), RegisterOptions::new());
     }
     registry
+}
+
+fn continues(id: String) -> impl PreHook<str> + 'static {
+    PreFn::new(id, |_: &str| HookResponse::new(ResponseAction::Continue))
+}
+
+fn register_phase(registry: &PhaseRegistry<str, ()>, hooks: usize, name: &str) {
+    for at in 0..hooks {
+        registry.register_pre(continues(format!("{name} {at}")), RegisterOptions::new());
+    }
 }
 
 /// Runs one case.
