@@ -1,5 +1,5 @@
-//! Decisions of hosts for all hooks of a registry: defaults and deadlines, owners, hooks for
-//! every event, and registries that follow another one.
+//! Decisions of hosts for all hooks of a registry: plugins in any order, defaults and deadlines
+//! owners, hooks for every event, and registries that follow another one.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -131,6 +131,73 @@ const PHASES: [EventPhase; 3] = [
     EventPhase::Decide,
     EventPhase::Observe,
 ];
+
+// Plugins in any order.
+
+#[test]
+fn x_11_plugins_that_name_each_other_are_loaded_in_any_order() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let load = |name: &'static str| {
+        let options = plain().key(name).name(name);
+        let options = match name {
+            "audit" => options.before_if_present("formatter"),
+            "sign" => options.after_if_present("formatter"),
+            _ => options,
+        };
+        registry.register(
+            "tool:pre",
+            logging(&log, name, HookResult::proceed()),
+            options,
+        )
+    };
+    let order = || {
+        block_on(emit(&registry, "tool:pre", ()));
+        log.take()
+    };
+    let all = ["audit", "formatter", "sign"];
+    for at in 0..6 {
+        let mut names = all;
+        names.rotate_left(at % 3);
+        if at >= 3 {
+            names.swap(0, 1);
+        }
+        let loaded = names.map(load);
+        assert_eq!(order(), all, "{names:?}");
+        let [first, second, third] = loaded;
+        second.unregister();
+        let left: Vec<_> = all.into_iter().filter(|name| *name != names[1]).collect();
+        assert_eq!(order().len(), 2);
+        // The plugin is loaded again, after the others.
+        let again = load(names[1]);
+        assert_eq!(order(), all, "{names:?}, without {left:?} before");
+        for registration in [first, third, again] {
+            registration.unregister();
+        }
+    }
+    let alone = load("audit");
+    assert_eq!(order(), ["audit"]);
+    alone.unregister();
+    // A plain constraint on a key that is not registered stays refused.
+    let options = plain().key("audit").before("formatter");
+    let refused = registry.try_register("tool:pre", returning(HookResult::proceed()), options);
+    assert!(matches!(refused, Err(RegistrationError::UnknownKey { .. })));
+
+    let registry = Registry::new();
+    let pre = |id: &'static str| PreFn::new(id, |_: &str| HookResponse::default());
+    let ids = || {
+        let hooks = registry.registered_hooks(Phase::Pre).into_iter();
+        hooks.map(|hook| hook.id).collect::<Vec<_>>()
+    };
+    let b = || registry.register_pre(pre("b"), plain().before_if_present("a"));
+    let a = || registry.register_pre(pre("a"), plain());
+    for (first, second) in [(&a as &dyn Fn() -> _, &b as &dyn Fn() -> _), (&b, &a)] {
+        let loaded = [first(), second()];
+        assert_eq!(ids(), ["b", "a"]);
+        for registration in loaded {
+            registration.unregister();
+        }
+    }
+}
 
 // Defaults.
 
