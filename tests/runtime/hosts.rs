@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use futures::executor::block_on;
+use hooks_runtime::HookEngine;
 use hooks_runtime::around::Next;
+use hooks_runtime::engine::ToolRequest;
 use hooks_runtime::events::{EventCall, EventField, EventPhase, EventSchema};
 use hooks_runtime::phases::{PostCall, PostFn, PreCall, PreFn, PreObserver, PreResult};
 use hooks_runtime::transform::{
@@ -1048,6 +1050,32 @@ fn x_15_an_uncovered_hook_of_the_parent_runs_at_once() {
             assert_eq!(response.action, ResponseAction::Deny);
         }
     });
+}
+
+#[test]
+fn x_15_an_engine_has_hooks_of_a_session() {
+    let engine = HookEngine::new();
+    let session = engine.child();
+    let gate = |id: &'static str| {
+        PreFn::new(id, |request: &ToolRequest| match &*request.tool {
+            "read_file" => HookResponse::new(ResponseAction::Deny),
+            _ => HookResponse::default(),
+        })
+    };
+    let calls = AtomicUsize::new(0);
+    let is_allowed = |engine: &HookEngine| {
+        // Another call each time: the engine stops identical calls in a row.
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        let read = ToolRequest::new("read_file").param("path", call.to_string());
+        let response = block_on(engine.pre_tool_use(&read)).unwrap();
+        response.is_continue()
+    };
+    assert!(is_allowed(&engine) && is_allowed(&session));
+    let own = session.registry().register_pre(gate("own"), plain());
+    assert!(is_allowed(&engine) && !is_allowed(&session));
+    own.unregister();
+    engine.registry().register_pre(gate("all"), plain());
+    assert!(!is_allowed(&engine) && !is_allowed(&session));
 }
 
 #[test]

@@ -181,6 +181,33 @@ impl HookEngine {
         })
     }
 
+    /// Returns an engine with hooks of its own beside those of this engine: its registry
+    /// [follows](PhaseRegistry::child) the registry of this engine. Both engines share the state of the
+    /// built-in hooks, such as the intent that is selected.
+    ///
+    /// ```
+    /// use hooks_runtime::HookEngine;
+    /// use hooks_runtime::engine::ToolRequest;
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, RegisterOptions, ResponseAction};
+    ///
+    /// let engine = HookEngine::new();
+    /// let read_only = engine.child();
+    /// read_only.registry().register_pre(
+    ///     PreFn::new("read-only", |_: &ToolRequest| HookResponse::new(ResponseAction::Deny)),
+    ///     RegisterOptions::new().tools(["write_*"]),
+    /// );
+    /// assert!(engine.registry().registered_hooks(hooks_runtime::Phase::Pre).len() + 1
+    ///     == read_only.registry().registered_hooks(hooks_runtime::Phase::Pre).len());
+    /// ```
+    #[must_use = "this engine itself stays unchanged"]
+    pub fn child(&self) -> HookEngine {
+        HookEngine {
+            registry: self.registry.child(),
+            context: self.context.clone(),
+        }
+    }
+
     /// Returns the registry, to register and unregister hooks.
     pub fn registry(&self) -> &PhaseRegistry<ToolRequest, ToolResult> {
         &self.registry
