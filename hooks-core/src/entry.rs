@@ -295,7 +295,7 @@ impl<H> Entry<H> {
 
     /// Removes the key.
     pub(crate) fn without_key(mut self) -> Self {
-        self.options().clear_key();
+        self.options().key = None;
         self
     }
 
@@ -548,11 +548,6 @@ impl EntryMeta {
         if let Some(rare) = self.rare.as_mut() {
             rare.constraints.retain(is_kept);
         }
-    }
-
-    /// Removes the key.
-    pub(crate) fn clear_key(&mut self) {
-        self.key = None;
     }
 
     /// Returns an error if the entry replaces none, and there is one to replace.

@@ -247,7 +247,7 @@ async fn x_13_a_default_failure_policy_applies_to_hooks_that_can_have_an_effect(
     let options = |policy| RegistryOptions::new().on_failure(policy);
     let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
 
-    // Events: closed in place of isolated, isolated in place of closed.
+    // The default of events is replaced in both phases: `Isolate` of `Transform`, `FailClosed` of `Decide`.
     let registry = HookRegistry::with_options(options(FailurePolicy::FailClosed));
     registry.register("e", fails, plain());
     assert!(emit(&registry, "e", ()).await.is_denied());
@@ -261,7 +261,7 @@ async fn x_13_a_default_failure_policy_applies_to_hooks_that_can_have_an_effect(
     registry.register("e", fails, in_phase(EventPhase::Decide));
     assert!(!emit(&registry, "e", ()).await.is_denied());
 
-    // PRE: closed in place of the error; POST and observers stay isolated.
+    // PRE returns a denial instead of the error. Failures of POST hooks and observers stay isolated.
     let registry = Registry::with_options(options(FailurePolicy::FailClosed));
     let pre = |_: &str| Err::<HookResponse, _>(HookError::new("broken"));
     registry.register_pre(PreFn::new("pre", pre), plain());
@@ -786,7 +786,7 @@ fn x_15_a_child_sees_later_changes_of_its_parent() {
         ["child", "parent", "last"]
     );
 
-    // A switch in the child concerns the child and those that follow it.
+    // A switch in the child applies to the child and its followers.
     assert_eq!(child.set_enabled("parent", false), 1);
     assert_eq!(emits(&last), ["child", "last"]);
     assert_eq!(emits(&parent), ["parent"]);

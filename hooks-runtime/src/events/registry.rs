@@ -187,16 +187,22 @@ impl HookRegistry {
     where
         H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
+        self.register_at(EventPlace::Event(event.into()), hook, options)
+    }
+
+    fn register_at<H, Form: 'static, Time: 'static>(
+        &self,
+        place: EventPlace,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
+    where
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
+    {
         let name = hook.name();
         let hook = handler::<H, Form, Time>(hook);
-        self.insert(
-            EventPlace::Event(event.into()),
-            hook,
-            name,
-            H::TRUSTED,
-            std::any::type_name::<H>(),
-            options,
-        )
+        let hook_type = std::any::type_name::<H>();
+        self.insert(place, hook, name, H::TRUSTED, hook_type, options)
     }
 
     /// Registers a hook for every event, also for events without other hooks, as a log or an audit trail
@@ -256,16 +262,7 @@ impl HookRegistry {
     where
         H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
-        let name = hook.name();
-        let hook = handler::<H, Form, Time>(hook);
-        self.insert(
-            EventPlace::EveryEvent,
-            hook,
-            name,
-            H::TRUSTED,
-            std::any::type_name::<H>(),
-            options,
-        )
+        self.register_at(EventPlace::EveryEvent, hook, options)
     }
 
     /// Registers a hook whose type is erased. Not generic, so that it is compiled once.
@@ -729,8 +726,7 @@ impl HookRegistry {
             let mut own = Vec::new();
             for (place, id) in &found {
                 table.remove(place, *id);
-                own.extend(record.owns(*id).then_some(*id));
-                record.removed(|| place.clone(), *id);
+                own.extend(record.removed(|| place.clone(), *id).then_some(*id));
             }
             (found, own)
         });

@@ -8,7 +8,7 @@ use super::event_slots::EventPlace;
 use super::names::EventNames;
 use super::table::TableWriter;
 use crate::registry::failure_counts::{FailedHook, FailureCounts, Origin, disable_failed};
-use crate::registry::layer::{Layer, Node};
+use crate::registry::layer::{Layer, Node, disable};
 use crate::registry::options::Defaults;
 
 /// The state of a registry of events.
@@ -26,6 +26,10 @@ impl Node for HookRegistryInner {
 
     fn layer(&self) -> &Layer<Self> {
         &self.table
+    }
+
+    fn origin(&self) -> &Origin<Self> {
+        &self.origin
     }
 }
 
@@ -68,29 +72,10 @@ impl HookRegistryInner {
     /// Disables hooks that have reached their limit of failures.
     pub(super) fn disable(&self, event: &str, failed: Vec<FailedHook>) {
         disable_failed(failed, event, &self.counts, |id| {
-            self.disable_one(event, id)
-        });
-    }
-
-    /// Disables a hook, in the registry that registered it, and in the one of which this registry is a copy.
-    /// Returns `true` if it was enabled.
-    fn disable_one(&self, event: &str, id: EntryId) -> bool {
-        let is_disabled = match self.table.parent() {
-            Some(parent) if !self.table.is_own(id) => {
-                // Enabled here only: the parent has disabled the hook before.
-                let was_enabled = self.table.update(|_, record| record.end_enabled(id));
-                parent.disable_one(event, id) || was_enabled
-            }
-            _ => self.table.update(|table, record| {
+            disable(self, id, &|table| {
                 let place = table.place(event, id);
-                let is_disabled = table.disable(&place, id);
-                if is_disabled {
-                    record.switched(|| place, id, false);
-                }
-                is_disabled
-            }),
-        };
-        let origin = self.origin.registry();
-        origin.is_some_and(|origin| origin.disable_one(event, id)) || is_disabled
+                table.disable(&place, id).then_some(place)
+            })
+        });
     }
 }

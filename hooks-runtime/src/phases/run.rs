@@ -133,7 +133,7 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<R
         (response, panic)
     }
 
-    /// Runs the observers. Those that are pending at the deadline are cancelled.
+    /// Runs the observers, and cancels pending observers at the deadline.
     async fn observe(
         &self,
         request: &Req,

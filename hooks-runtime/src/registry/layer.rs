@@ -15,6 +15,7 @@ use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryId, RegistrationError};
 
 use super::cell::{CowCell, Snapshot, Writer};
+use super::failure_counts::Origin;
 use super::options::Inserted;
 use super::sync::{Mutex, lock};
 
@@ -23,6 +24,36 @@ pub(crate) trait Node: Sized {
     type Writer: Layered;
 
     fn layer(&self) -> &Layer<Self>;
+
+    /// The registry of which this one is a copy.
+    fn origin(&self) -> &Origin<Self>;
+}
+
+/// Disables an entry in the registry that registered it, and in the one of which this registry is a copy.
+/// `disable_in` returns the place if the entry is registered and was enabled. Returns `true` if it was enabled.
+pub(crate) fn disable<N: Node>(
+    node: &N,
+    id: EntryId,
+    disable_in: &impl Fn(&mut N::Writer) -> Option<<N::Writer as Layered>::Place>,
+) -> bool {
+    let layer = node.layer();
+    let is_disabled = match layer.parent() {
+        Some(parent) if !layer.is_own(id) => {
+            // Enabled here only: the parent has disabled the hook before.
+            let was_enabled = layer.update(|_, record| record.end_enabled(id));
+            disable(&**parent, id, disable_in) || was_enabled
+        }
+        _ => layer.update(|writer, record| {
+            let place = disable_in(writer);
+            let is_disabled = place.is_some();
+            if let Some(place) = place {
+                record.switched(|| place, id, false);
+            }
+            is_disabled
+        }),
+    };
+    let origin = node.origin().registry();
+    origin.is_some_and(|origin| disable(&*origin, id, disable_in)) || is_disabled
 }
 
 /// The writers' copy of a registry that others can follow.
@@ -193,7 +224,7 @@ impl<N: Node> Layer<N> {
             // Before the hooks are published: an entry of the parent that is uncovered has to run.
             if own.has_to_copy(&parent.node.layer().cell) {
                 let (next, kept, errors) = own.copy_of(parent.node.layer());
-                copied = Some((std::mem::replace(writer, next), kept, errors));
+                copied = Some((mem::replace(writer, next), kept, errors));
             }
             output
         });
@@ -226,7 +257,7 @@ impl<N: Node> Layer<N> {
         positions.into_keys().collect()
     }
 
-    /// Marks the followers as stale, and those that follow them.
+    /// Marks the followers and their followers as stale.
     fn mark_followers(&self) {
         // Without the lock: the destructor of a follower may run hooks' destructors.
         let followers: Vec<_> = {
@@ -334,21 +365,22 @@ impl<W: Layered> OwnChanges<W> {
         (writer, kept, errors)
     }
 
-    /// Stores the errors of the last copy, and returns those that the copy before did not have.
+    /// Stores the errors of the last copy, and returns the new errors.
     fn new_errors(&mut self, errors: &[RegistrationError]) -> Vec<RegistrationError> {
         let before = mem::replace(&mut self.errors, errors.to_vec());
         let is_new = |error: &&RegistrationError| !before.contains(error);
         self.errors.iter().filter(is_new).cloned().collect()
     }
 
-    fn remove(&mut self, place: W::Place, id: EntryId) {
+    /// Records a removal. Returns `true` if the entry was one of the follower.
+    fn remove(&mut self, place: W::Place, id: EntryId) -> bool {
         self.switched.remove(&id);
-        match self.positions.remove(&id) {
-            Some(position) => {
-                self.dropped.extend(self.entries.remove(&position));
-            }
+        let position = self.positions.remove(&id);
+        match position {
+            Some(position) => self.dropped.extend(self.entries.remove(&position)),
             None => _ = self.removed.insert(id, place),
         }
+        position.is_some()
     }
 }
 
@@ -374,11 +406,10 @@ impl<W: Layered> Record<'_, W> {
         }
     }
 
-    /// Records a removal.
-    pub(crate) fn removed(&mut self, place: impl FnOnce() -> W::Place, id: EntryId) {
-        if let Some(own) = &mut self.0 {
-            own.remove(place(), id);
-        }
+    /// Records a removal. Returns `true` if the entry was one of this registry, and not of its parent.
+    pub(crate) fn removed(&mut self, place: impl FnOnce() -> W::Place, id: EntryId) -> bool {
+        let own = self.0.as_mut();
+        own.is_none_or(|own| own.remove(place(), id))
     }
 
     /// Records that an entry was enabled or disabled.

@@ -393,7 +393,7 @@ impl RegisterOptions {
         }
     }
 
-    /// Returns the options, with these defaults for those that are not set.
+    /// Returns the options, with these defaults for unset options.
     pub(crate) fn with_defaults(self, defaults: Defaults) -> Self {
         RegisterOptions {
             timeout: self.timeout.or(defaults.timeout),

@@ -17,7 +17,7 @@ use super::failure_counts::{
     FailureCounts, FailureMonitor, OnDisabled, Origin, disable_entry, disable_failed,
 };
 use super::filter::{InputFilters, ToolName};
-use super::layer::{Layer, Layered, Node};
+use super::layer::{Layer, Layered, Node, disable};
 use super::options::{
     Defaults, Inserted, RegisterOptions, check_disabling, insert, insert_with_id,
 };
@@ -41,6 +41,10 @@ impl<H: ?Sized> Node for SlotState<H> {
 
     fn layer(&self) -> &Layer<Self> {
         &self.layer
+    }
+
+    fn origin(&self) -> &Origin<Self> {
+        &self.origin
     }
 }
 
@@ -195,16 +199,12 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
     pub(crate) fn remove_owner(&self, owner: &str) -> usize {
         let state = &self.state;
         let removed = state.layer.update(|slot, record| {
-            let removed = slot.remove_owner(owner);
-            let owns: Vec<_> = removed.iter().map(|id| record.owns(*id)).collect();
-            for id in &removed {
-                record.removed(|| (), *id);
-            }
-            (removed, owns)
+            let removed = slot.remove_owner(owner).into_iter();
+            let removed = removed.map(|id| (id, record.removed(|| (), id)));
+            removed.collect::<Vec<_>>()
         });
-        let (removed, owns) = removed;
-        for (id, is_own) in removed.iter().zip(owns) {
-            state.forget(*id, is_own);
+        for (id, is_own) in &removed {
+            state.forget(*id, *is_own);
         }
         removed.len()
     }
@@ -293,7 +293,9 @@ impl<H: ?Sized + Send + Sync + 'static> SharedSlot<H> {
             (Some(report), None) => report.dispatch(hooks, policy).await.0,
             (Some(report), Some(deadline)) => deadline.run(report.dispatch(hooks, policy)).await.0,
         };
-        disable_failed(failed, state.name, &state.counts, |id| state.disable(id));
+        disable_failed(failed, state.name, &state.counts, |id| {
+            disable(&**state, id, &|slot| disable_entry(slot, id).then_some(()))
+        });
         output
     }
 }
@@ -306,34 +308,10 @@ impl<H: ?Sized> SlotState<H> {
     fn remove(&self, find: impl FnOnce(&Slot<H>) -> Option<EntryId>) -> bool {
         let removed = self.layer.update(|slot, record| {
             let id = find(slot)?;
-            let (is_removed, is_own) = (slot.remove_entry(id), record.owns(id));
-            if is_removed {
-                record.removed(|| (), id);
-            }
-            is_removed.then_some((id, is_own))
+            let is_removed = slot.remove_entry(id);
+            is_removed.then(|| (id, record.removed(|| (), id)))
         });
         removed.is_some_and(|(id, is_own)| self.forget(id, is_own))
-    }
-
-    /// Disables a hook, in the place that registered it, and in the one of which this place is a copy.
-    /// Returns `true` if it was enabled.
-    fn disable(&self, id: EntryId) -> bool {
-        let is_disabled = match self.layer.parent() {
-            Some(parent) if !self.layer.is_own(id) => {
-                // Enabled here only: the parent has disabled the hook before.
-                let was_enabled = self.layer.update(|_, record| record.end_enabled(id));
-                parent.disable(id) || was_enabled
-            }
-            _ => self.layer.update(|slot, record| {
-                let is_disabled = disable_entry(slot, id);
-                if is_disabled {
-                    record.switched(|| (), id, false);
-                }
-                is_disabled
-            }),
-        };
-        let origin = self.origin.registry();
-        origin.is_some_and(|origin| origin.disable(id)) || is_disabled
     }
 
     /// Ends the count of a hook that was removed, unless it is one of the parent. Returns `true`.
