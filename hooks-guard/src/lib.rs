@@ -13,6 +13,7 @@
 //! | `audit` | The trail of decisions, answers and executions |
 //! | `service` | The gate with its trail and people's answers |
 //! | `tool_call` | The answer to a tool call of an agent, after that of the operator; feature `http` |
+//! | `decider` | The decision that counts: of the running service, or of this process; feature `http` |
 //! | `script` | JavaScript hooks that may restrict; feature `script` |
 //! | `http`, `config`, `client` | The service over HTTP; feature `http` |
 //! | `proof` | The key by which clients and the service authenticate each other; feature `http` |
@@ -47,6 +48,8 @@ pub mod classify;
 pub mod client;
 #[cfg(feature = "http")]
 pub mod config;
+#[cfg(feature = "http")]
+pub mod decider;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod dispatches;
 #[cfg(feature = "cli")]

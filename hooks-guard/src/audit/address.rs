@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use hooks_runtime::display::escape;
+
 /// Parsed address of an audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailAddress<'a> {
@@ -32,9 +34,23 @@ impl<'a> TrailAddress<'a> {
     }
 }
 
+/// Returns the address of a trail without its user and password, for display.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            let rest = rest.split('?').next().unwrap_or(rest);
+            escape(&format!("{scheme}://{rest}"))
+        }
+        None => escape(url),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::TrailAddress::{self, File, Memory, Postgres};
+    use super::without_password;
     use std::path::Path;
 
     #[test]
@@ -52,5 +68,19 @@ mod tests {
         assert_eq!(TrailAddress::read(server), Some(Postgres(server)));
         assert_eq!(TrailAddress::read("mysql://db/audit"), None);
         assert_eq!(TrailAddress::read("sqlite:"), None);
+    }
+
+    #[test]
+    fn the_shown_address_of_a_trail_has_no_password() {
+        for (url, shown) in [
+            (
+                "postgres://user:secret@db/audit?sslkey=secret",
+                "postgres://db/audit",
+            ),
+            ("postgres://user:se@cret@db/audit", "postgres://db/audit"),
+            ("sqlite:/var/lib/audit.db", "sqlite:/var/lib/audit.db"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
     }
 }

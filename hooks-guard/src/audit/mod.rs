@@ -76,7 +76,7 @@ pub(crate) use record::ReportedCommand;
 pub(crate) use remembered::SessionScope;
 
 pub use self::store::AuditStore;
-pub use address::TrailAddress;
+pub use address::{TrailAddress, without_password};
 pub use approvals::{ApprovalState, ApprovalStatus};
 pub use changes::{AuditChange, ChangeStream};
 #[cfg(feature = "sqlite")]

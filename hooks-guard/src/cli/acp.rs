@@ -17,6 +17,7 @@ use hooks_guard::acp::{
 use hooks_guard::audit::UserResponse;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::Client;
+use hooks_guard::decider::{Decider, Deciders, DecisionSource, RemoteService, STACK_BYTES};
 use hooks_guard::protocol::DENIED;
 use hooks_guard::tool_call::{self, OperatorReply, RecordedQuestion};
 use hooks_guard::{PermissionDecision, PermissionRequest};
@@ -28,8 +29,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::calls::StoredCall;
-use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
 use super::failure::CommandError;
 use super::ownership;
 use super::serve::logs;
@@ -319,9 +318,9 @@ impl RequestGate for GuardGate {
     }
 }
 
-fn context(loaded: &LoadedConfig) -> DecisionContext<'_> {
+fn decider(deciders: &Deciders<LoadedConfig>) -> Decider<'_, LoadedConfig> {
     let now = Instant::now();
-    DecisionContext::new(loaded, now, now + DECIDE_TIMEOUT).in_long_lived_process()
+    Decider::new(deciders, now, now + DECIDE_TIMEOUT).in_long_lived_process()
 }
 
 /// Returns a decision without a record in the trail.
@@ -344,8 +343,8 @@ async fn record_answer(
     record: DecisionRecord,
     outcome: RequestOutcome,
 ) -> Result<(), CommandError> {
-    let loaded = setup.load()?;
-    let context = context(&loaded);
+    let deciders = setup.load()?.deciders()?;
+    let decider = decider(&deciders);
     let DecisionRecord { request, key } = record;
     let (response, by, note) = match outcome {
         RequestOutcome::AllowedByUser => (UserResponse::Approved, BY_EDITOR, None),
@@ -357,27 +356,27 @@ async fn record_answer(
         ),
         RequestOutcome::Cancelled => (UserResponse::Denied, BY_AGENT, Some("cancelled")),
     };
-    let is_answered = context
+    let is_answered = decider
         .record_prompt_answer(key.id, &key.secret, response, by, note)
         .await?;
     match note {
         // The guard had allowed it.
-        Some(why) if !is_answered => context.record_denial(request, why).await,
+        Some(why) if !is_answered => Ok(decider.record_denial(request, why).await?),
         _ => Ok(()),
     }
 }
 
 async fn record_run(setup: &HookSetup, key: RecordKey) -> Result<(), CommandError> {
-    let loaded = setup.load()?;
-    let context = context(&loaded);
+    let deciders = setup.load()?.deciders()?;
+    let decider = decider(&deciders);
     match key.by_service {
         true => {
             let RecordKey { id, secret, .. } = key;
-            let call = StoredCall { id, secret };
-            context.report(&call, None, None).await.map(drop)
+            decider.report(id, &secret, None, None).await?;
         }
-        false => context.record_run(key.id, &key.secret).await,
+        false => decider.record_run(key.id, &key.secret).await?,
     }
+    Ok(())
 }
 
 impl GuardGate {
@@ -409,9 +408,10 @@ impl GuardGate {
         if !loaded.config.enabled {
             return Ok(undecided);
         }
-        let context = context(&loaded);
+        let deciders = loaded.deciders()?;
+        let decider = decider(&deciders);
         let readings = std::mem::take(&mut request.readings);
-        let Some((mut asked, own)) = context.strictest(readings).await? else {
+        let Some((mut asked, own)) = decider.strictest(readings).await? else {
             return Ok(undecided);
         };
         if request.evidence == Evidence::Display && !own.denied {
@@ -420,11 +420,11 @@ impl GuardGate {
         // The request may ask for more than its readings.
         asked.confirm |= request.evidence == Evidence::Partial;
         asked.asks_itself = self.ask == Some(Approver::Editor) || request.is_approved;
-        let source = match context.decide_by_service(&asked).await {
+        let source = match decider.decide_by_service(&asked).await {
             Ok((client, permission)) => DecisionSource::Service(client, permission),
             Err(why) => {
                 asked.asks_itself = self.ask != Some(Approver::Operator) || request.is_approved;
-                let decided = context.decide_in_process(&asked, MISSING, why).await;
+                let decided = decider.decide_in_process(&asked, MISSING, why).await;
                 decided.map_err(CommandError::Other)?
             }
         };

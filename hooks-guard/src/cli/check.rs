@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use super::color::has_color;
 use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Setup, agents, gate_for_shells, runtime, service_listens_at};
+use super::setup::{Setup, agents, gate_for_shells, runtime};
 use super::table::{class, table};
 
 #[derive(Debug, Args)]
@@ -194,7 +194,7 @@ impl CommandChecker {
             false => {
                 let mut loaded = judges.setup.load()?;
                 loaded.config.semantic = stage.or(loaded.config.semantic);
-                let listen = runtime()?.block_on(service_listens_at(&loaded));
+                let listen = runtime()?.block_on(loaded.listening_address());
                 (
                     gate_for_shells(&loaded, shells, listen)?,
                     loaded.config.enabled,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hooks_guard::audit::{AuditStore, Filter, Page};
+use hooks_guard::audit::{AuditStore, Filter, Page, without_password};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::config::ConfigWarning;
 use hooks_guard::doctor::{
@@ -27,7 +27,6 @@ use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
     LoadedConfig, Setup, address, database, homes, missing_trail, places, protected, runtime,
-    without_password,
 };
 
 /// Period of the calls with another command than the decided one that `doctor` names.

@@ -6,6 +6,7 @@ use std::io;
 use hooks_guard::audit::AuditError;
 use hooks_guard::client::ClientError;
 use hooks_guard::config::ConfigError;
+use hooks_guard::decider::DecideError;
 use hooks_guard::http::ServeError;
 use hooks_guard::install::InstallError;
 use hooks_guard::proof::KeyError;
@@ -36,6 +37,8 @@ pub(crate) enum CommandError {
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Service(#[from] ServiceError),
+    #[error(transparent)]
+    Decide(#[from] DecideError),
     #[error(transparent)]
     Install(#[from] InstallError),
     #[error(transparent)]

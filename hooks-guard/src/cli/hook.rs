@@ -15,9 +15,10 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use hooks_guard::decider::{Decider, DecisionSource, RemoteService, STACK_BYTES, local_answer};
 use hooks_guard::protocol::{
-    self, Agent, AgentDecision, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply,
-    ProtocolError, ToolRun,
+    self, Agent, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply, ProtocolError,
+    ToolRun,
 };
 use hooks_guard::tool_call::{self, NO_DECISION, QuestionDecider};
 use hooks_guard::{PermissionDecision, PermissionRequest};
@@ -25,10 +26,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::calls::{CallStore, StoredCall};
 use super::color::is_turned_off;
-use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
 use super::failure::CommandError;
 use super::ownership;
-use super::setup::{HookSetup, agents, forget_variables, runtime};
+use super::setup::{HookSetup, LoadedConfig, agents, forget_variables, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
@@ -231,12 +231,13 @@ fn answer(
         if !loaded.config.enabled {
             return Ok(protocol::empty_reply(hook));
         }
+        let deciders = loaded.deciders()?;
         let runtime = runtime()?;
         let reply = runtime.block_on(async {
             let guard = HookCallContext {
                 agent,
                 calls: CallStore::in_folder(loaded.calls()),
-                context: DecisionContext::new(&loaded, began, began + limit),
+                decider: Decider::new(&deciders, began, began + limit),
             };
             match event {
                 HookEvent::Ask(question) if agent.reports_denied_calls() => {
@@ -263,7 +264,7 @@ struct HookCallContext<'a> {
     agent: Agent,
     calls: CallStore,
     /// Its deadline is that of the agent's reply.
-    context: DecisionContext<'a>,
+    decider: Decider<'a, LoadedConfig>,
 }
 
 impl HookCallContext<'_> {
@@ -274,27 +275,17 @@ impl HookCallContext<'_> {
         // Forget an earlier call with this name that never ran: if this process decides, the stored
         // decision would be attributed to the new call.
         self.calls.forget(request);
-        let decided = timeout_at(self.context.deadline, self.decide(&question)).await;
+        let decided = timeout_at(self.decider.deadline(), self.decide(&question)).await;
         let answer = match decided {
             Err(_) => tool_call::without_decision(&question, NO_DECISION.to_owned()),
             Ok(Err(why)) => tool_call::without_decision(&question, why),
-            // The service may have refused this trail, and a new process cannot know its earlier
-            // state.
-            Ok(Ok(DecisionSource::Local(permission, Some(why)))) if permission.approved => {
-                tool_call::without_decision(&question, format!("{}; {why}", permission.reasoning))
-            }
-            Ok(Ok(DecisionSource::Local(permission, service))) => {
-                match (AgentDecision::of(&question, &permission), service) {
-                    (AgentDecision::Ask(reason), Some(why)) => {
-                        tool_call::without_decision(&question, format!("{reason}; {why}"))
-                    }
-                    (answer, _) => answer,
-                }
+            Ok(Ok(DecisionSource::Local(permission, failure))) => {
+                local_answer(&question, &permission, failure.as_deref())
             }
             Ok(Ok(DecisionSource::Service(client, permission))) => {
                 self.store_secret(&question.request, &permission);
                 let service = RemoteService::new(client);
-                let deadline = self.context.deadline;
+                let deadline = self.decider.deadline();
                 tool_call::resolve(&service, self, &question, permission, deadline).await
             }
         };
@@ -304,7 +295,7 @@ impl HookCallContext<'_> {
     async fn decide(&self, question: &DecisionRequest) -> Result<DecisionSource, String> {
         // An operator cannot answer a question of a process that exits.
         let missing = protocol::approval_missing(question.hook.agent, question.prompt);
-        self.context.decide(&question.request, &missing).await
+        self.decider.decide(&question.request, &missing).await
     }
 
     /// Stores the decision's secret for the end of the call.
@@ -339,13 +330,16 @@ impl HookCallContext<'_> {
         let status = status.and_then(|status| i32::try_from(status).ok());
         let reported = match self.calls.find(&ran.request) {
             Some(call) => {
-                let reported = self.context.report(&call, Some(&ran.request), status).await;
+                let reported = self
+                    .decider
+                    .report(call.id, &call.secret, Some(&ran.request), status)
+                    .await;
                 if reported.is_ok() {
                     self.calls.forget(&ran.request);
                 }
                 reported
             }
-            None => self.context.record_locally(&ran.request, status).await,
+            None => self.decider.record_locally(&ran.request, status).await,
         };
         match reported {
             Ok(other) => tool_call::run_reply(ran.hook, other.as_ref()),
@@ -357,7 +351,7 @@ impl HookCallContext<'_> {
     async fn record_denial(&self, mut refused: AgentDenial) -> HookReply {
         tool_call::complete(&mut refused.request, self.agent.name());
         match self
-            .context
+            .decider
             .record_denial(refused.request, &refused.reason)
             .await
         {

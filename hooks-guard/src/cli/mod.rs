@@ -8,7 +8,6 @@ mod audit;
 mod calls;
 mod check;
 mod color;
-mod decide;
 mod describe;
 mod diff;
 mod doctor;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hooks_guard::audit::ServiceClaim;
+use hooks_guard::audit::{ServiceClaim, without_password};
 use hooks_guard::config::Config;
 use hooks_guard::http::{AppState, Metrics, OperatorToken, Server, Sockets};
 use hooks_guard::proof::ServiceKey;
@@ -17,7 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::failure::CommandError;
 use super::ownership;
 use super::semantic;
-use super::setup::{LoadedConfig, Setup, database, gate, open, without_password};
+use super::setup::{LoadedConfig, Setup, database, gate, open};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {

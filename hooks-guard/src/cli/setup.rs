@@ -11,18 +11,18 @@ use std::{env, io};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
+use hooks_guard::audit::{AuditError, AuditStore, TrailAddress, without_password};
 use hooks_guard::classify::{Classifier, Shells};
-use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::client::{Address, Client};
 use hooks_guard::config::{Config, ConfigWarning};
+use hooks_guard::decider::{Deciders, LocalGates, listening_address};
 use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
-use hooks_guard::proof::{KeyError, ServiceKey};
+use hooks_guard::proof::ServiceKey;
 use hooks_guard::protocol::Agent;
 use hooks_guard::rules::{Protected, RuleBook};
-use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
@@ -279,6 +279,28 @@ impl LoadedConfig {
         files
     }
 
+    /// Returns the service, the trail and the gates of this configuration.
+    pub(crate) fn deciders(&self) -> Result<Deciders<Self>, CommandError> {
+        let home = env::var_os("HOME").map(PathBuf::from);
+        let is_other = |home: &PathBuf| home.is_absolute() && *home != self.places.home;
+        Ok(Deciders {
+            service: address(&self.config),
+            listen: self.config.listen,
+            key_file: self.key_file(),
+            config_file: self.file.clone(),
+            trail: database(&self.config)?,
+            approval_ttl: self.config.approval_ttl(),
+            home: self.places.home.clone(),
+            other_home: home.filter(is_other),
+            gates: self.clone(),
+        })
+    }
+
+    /// Returns the configured address if a service of this user may listen there.
+    pub(crate) async fn listening_address(&self) -> Option<SocketAddr> {
+        listening_address(self.config.listen, &self.key_file()).await
+    }
+
     /// Returns a client of this configuration's service that requires proof of the key.
     pub(crate) fn client(&self) -> Result<Client, CommandError> {
         let key = ServiceKey::load(&self.key_file())?;
@@ -400,14 +422,6 @@ pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
     }
 }
 
-/// Opens the audit trail for a process that writes one record.
-pub(crate) async fn open_one_shot(config: &Config) -> Result<AuditStore, CommandError> {
-    let url = database(config)?;
-    AuditStore::open_one_shot(&url)
-        .await
-        .map_err(|error| unusable(&url, &error))
-}
-
 pub(crate) fn unusable(url: &str, error: &AuditError) -> CommandError {
     CommandError::Other(format!("{}: {error}", without_password(url)))
 }
@@ -423,29 +437,6 @@ pub(crate) fn address(config: &Config) -> Address {
 /// Returns the TCP address at which clients reach the service.
 pub(crate) fn service_address(config: &Config) -> SocketAddr {
     config.published_address.unwrap_or(config.listen)
-}
-
-/// Timeout of the proof that a service listens at the configured address.
-const PROOF_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// Returns the configured address if a service of this user may listen there: a program proves that
-/// it has the key, or does not respond in time. Returns `None` if nothing or another program listens
-/// there, such as the server of a website on port 3000.
-pub(crate) async fn service_listens_at(loaded: &LoadedConfig) -> Option<SocketAddr> {
-    let listen = loaded.config.listen;
-    let key = match ServiceKey::load(&loaded.key_file()) {
-        Ok(key) => key,
-        // No service has started.
-        Err(KeyError::Missing(_)) => return None,
-        Err(_) => return Some(listen),
-    };
-    let client = Client::new(Address::Tcp(listen)).with_key(key);
-    let client = client.with_handshake_timeout(PROOF_TIMEOUT);
-    match client.connect().await {
-        Err(ClientError::Unreachable(_) | ClientError::Unproved(_)) => None,
-        // A service without capacity closes connections.
-        Ok(_) | Err(_) => Some(listen),
-    }
 }
 
 /// Returns a single-threaded runtime.
@@ -487,19 +478,25 @@ fn classifier(loaded: &LoadedConfig) -> Result<Classifier, CommandError> {
     })
 }
 
-/// Returns the gate of this configuration without a language model, for a shell with this home
-/// directory. `listen` is the address of a service.
-pub(crate) fn gate_without_model(
-    loaded: &LoadedConfig,
-    home: &Path,
-    listen: Option<SocketAddr>,
-) -> Result<Gate, CommandError> {
-    let mut protected = protected(loaded, listen);
-    if home != protected.home {
-        protected.settings.extend(agents_settings(home));
-        home.clone_into(&mut protected.home);
+impl LocalGates for LoadedConfig {
+    type Error = CommandError;
+
+    fn gate(&self, listen: Option<SocketAddr>) -> Result<Gate, CommandError> {
+        gate(self, None, listen)
     }
-    gate_with(loaded, Classifier::new(), protected, None)
+
+    fn gate_without_model(
+        &self,
+        home: &Path,
+        listen: Option<SocketAddr>,
+    ) -> Result<Gate, CommandError> {
+        let mut protected = protected(self, listen);
+        if home != protected.home {
+            protected.settings.extend(agents_settings(home));
+            home.clone_into(&mut protected.home);
+        }
+        gate_with(self, Classifier::new(), protected, None)
+    }
 }
 
 fn gate_with(
@@ -521,6 +518,7 @@ fn gate_with(
 #[cfg(feature = "script")]
 fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, CommandError> {
     use hooks_guard::script::ScriptHooks;
+    use hooks_runtime::display::escape;
 
     if files.is_empty() {
         return Ok(gate);
@@ -599,16 +597,4 @@ pub(crate) fn protected(loaded: &LoadedConfig, listen: Option<SocketAddr>) -> Pr
     protected.settings = agents_settings(&places.home);
     protected.pid = Some(std::process::id());
     protected
-}
-
-/// Returns a database's address without its password, for display.
-pub(crate) fn without_password(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-            let rest = rest.split('?').next().unwrap_or(rest);
-            escape(&format!("{scheme}://{rest}"))
-        }
-        None => escape(url),
-    }
 }

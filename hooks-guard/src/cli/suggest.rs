@@ -14,9 +14,7 @@ use jiff::Timestamp;
 
 use super::failure::CommandError;
 use super::report::print_backup;
-use super::setup::{
-    LoadedConfig, Setup, database, missing_trail, protected, runtime, service_listens_at,
-};
+use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime};
 use super::snapshot::Trail;
 use super::when;
 
@@ -57,7 +55,7 @@ pub(crate) fn suggest(options: SuggestArgs) -> Result<bool, CommandError> {
     }
     let runtime = runtime()?;
     let answers = runtime.block_on(answers(&loaded, options.since))?;
-    let protected = protected(&loaded, runtime.block_on(service_listens_at(&loaded)));
+    let protected = protected(&loaded, runtime.block_on(loaded.listening_address()));
     let book = RuleBook::new(&loaded.places, protected.clone());
     let min = usize::try_from(options.min).unwrap_or(usize::MAX);
     let suggestions = book.suggest(&answers, min)?;

@@ -541,7 +541,12 @@ fn logged() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for file in crate::support::files_below(&source) {
         // An agent's hook writes no log, and the proxy writes one of its own.
-        let others = ["cli/hook.rs", "cli/decide.rs", "cli/acp.rs", "acp/proxy.rs"];
+        let others = [
+            "cli/hook.rs",
+            "decider/service.rs",
+            "cli/acp.rs",
+            "acp/proxy.rs",
+        ];
         if others.iter().any(|other| file.ends_with(other)) {
             continue;
         }
