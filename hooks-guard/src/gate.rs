@@ -10,7 +10,7 @@
 //!    runs only if such a hook is registered.
 //! 3. `rules`: the rules and the built-in protections may require approval or deny. Rules may allow.
 
-pub(crate) mod hook;
+mod hook;
 mod hooks;
 mod modes;
 mod policy;
@@ -34,6 +34,8 @@ use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
 use crate::rules::{ChangeScope, RuleBook, RuleDecision, RuleEffect, change_scope};
 
 pub use self::hook::{Classify, Restrict, Restriction};
+#[cfg(feature = "script")]
+pub(crate) use self::hooks::CountScriptRuns;
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 pub use self::modes::{Confirm, Modes};
 
@@ -191,11 +193,11 @@ impl Gate {
         self.rules.as_ref()
     }
 
-    /// Adds JavaScript hooks that may restrict decisions.
+    /// Replaces the hooks by those that `change` returns.
     #[cfg(feature = "script")]
     #[must_use]
-    pub fn with_scripts(mut self, scripts: crate::script::ScriptHooks) -> Self {
-        self.hooks = self.hooks.with_scripts(scripts);
+    pub(crate) fn map_hooks(mut self, change: impl FnOnce(GateHooks) -> GateHooks) -> Self {
+        self.hooks = change(self.hooks);
         self
     }
 

@@ -81,6 +81,7 @@ pub mod script;
 pub mod service;
 mod shell_word;
 mod spelling;
+mod tool_analysis;
 #[cfg(feature = "http")]
 pub mod tool_call;
 

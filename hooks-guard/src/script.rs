@@ -4,6 +4,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -19,7 +20,7 @@ use thiserror::Error;
 
 use crate::classify::{Classification, Crud};
 use crate::dispatches::ScriptRuns;
-use crate::gate::hook::{Restrict, Restriction};
+use crate::gate::{CountScriptRuns, Gate, GateHooks, Restrict, Restriction};
 use crate::request::PermissionRequest;
 
 /// Number of runs that are kept.
@@ -118,7 +119,7 @@ impl ScriptHooks {
     }
 
     /// Returns the hooks as the gate registers them.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<impl Restrict + use<>>> + use<'_> {
+    fn entries(&self) -> impl Iterator<Item = Entry<impl Restrict + use<>>> + use<'_> {
         self.hooks.iter().map(|hook| {
             let manifest = hook.manifest();
             let entry = Entry::new(ScriptRestriction {
@@ -134,7 +135,7 @@ impl ScriptHooks {
 
     /// Returns the runs since the start of the process, by hook, outcome and class, each with the
     /// last one that is still kept.
-    pub(crate) async fn runs(&self) -> Vec<ScriptRuns> {
+    async fn runs(&self) -> Vec<ScriptRuns> {
         let query = RunQuery::new().limit(MAX_RUNS.get());
         // A history in memory can always be read.
         let last = self.history.query(&query).await;
@@ -170,6 +171,29 @@ impl ScriptHooks {
                 _ => None,
             }),
         }
+    }
+}
+
+impl CountScriptRuns for ScriptHooks {
+    fn script_runs(&self) -> Pin<Box<dyn Future<Output = Vec<ScriptRuns>> + Send + '_>> {
+        Box::pin(self.runs())
+    }
+}
+
+impl GateHooks {
+    /// Registers hooks in JavaScript that may restrict.
+    #[must_use]
+    pub fn with_scripts(self, scripts: ScriptHooks) -> Self {
+        let hooks = scripts.entries().fold(self, Self::with_restrict_entry);
+        hooks.with_script_runs(scripts)
+    }
+}
+
+impl Gate {
+    /// Adds JavaScript hooks that may restrict decisions.
+    #[must_use]
+    pub fn with_scripts(self, scripts: ScriptHooks) -> Self {
+        self.map_hooks(|hooks| hooks.with_scripts(scripts))
     }
 }
 

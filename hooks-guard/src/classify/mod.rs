@@ -4,7 +4,6 @@
 //! Re-exports [`hooks_classify`]. [`Classifier`] adds a [`Semantic`] stage, such as a language
 //! model. [`Classifier::classify_fully`] calls it for commands that the tables do not cover.
 
-mod files;
 mod semantic;
 
 pub use hooks_classify::*;

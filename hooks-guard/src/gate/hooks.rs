@@ -2,6 +2,7 @@
 //! hooks.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use hooks_runtime::{Entry, FailurePolicy, HostTimer, Report, Slot};
@@ -25,8 +26,14 @@ use crate::request::PermissionRequest;
 pub struct GateHooks {
     classify: Slot<dyn DynClassify>,
     restrict: Slot<dyn DynRestrict>,
-    #[cfg(feature = "script")]
-    scripts: Vec<crate::script::ScriptHooks>,
+    /// The counters of hooks in JavaScript.
+    script_runs: Vec<Arc<dyn CountScriptRuns>>,
+}
+
+/// Counts the runs of hooks in JavaScript, by hook, outcome and class.
+pub(crate) trait CountScriptRuns: Send + Sync + 'static {
+    /// Returns the counts.
+    fn script_runs(&self) -> Pin<Box<dyn Future<Output = Vec<ScriptRuns>> + Send + '_>>;
 }
 
 /// Description of a slot of the gate.
@@ -64,8 +71,7 @@ impl GateHooks {
         Self {
             classify: Slot::with_timer(Arc::new(HostTimer)),
             restrict: Slot::with_timer(Arc::new(HostTimer)),
-            #[cfg(feature = "script")]
-            scripts: Vec::new(),
+            script_runs: Vec::new(),
         }
     }
 
@@ -99,24 +105,20 @@ impl GateHooks {
         self
     }
 
-    /// Registers hooks in JavaScript that may restrict.
+    /// Adds a counter of hooks in JavaScript.
     #[cfg(feature = "script")]
     #[must_use]
-    pub fn with_scripts(self, scripts: crate::script::ScriptHooks) -> Self {
-        let entries = scripts.entries();
-        let mut hooks = entries.fold(self, Self::with_restrict_entry);
-        hooks.scripts.push(scripts);
-        hooks
+    pub(crate) fn with_script_runs(mut self, runs: impl CountScriptRuns) -> Self {
+        self.script_runs.push(Arc::new(runs));
+        self
     }
 
     /// Returns the counts of JavaScript hook runs, by hook, outcome and class; empty without the
     /// feature `script`.
     pub async fn script_runs(&self) -> Vec<ScriptRuns> {
-        #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "there are none"))]
         let mut runs = Vec::new();
-        #[cfg(feature = "script")]
-        for scripts in &self.scripts {
-            runs.extend(scripts.runs().await);
+        for counter in &self.script_runs {
+            runs.extend(counter.script_runs().await);
         }
         runs
     }

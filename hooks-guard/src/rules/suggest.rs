@@ -793,9 +793,9 @@ fn day(time: Timestamp) -> String {
 mod tests {
     use super::super::{Origin, Protected, RuleBook, RuleEffect, Rules};
     use super::rule_for;
-    use crate::PermissionRequest;
     use crate::classify::Classifier;
     use crate::places::Places;
+    use crate::request::PermissionRequest;
 
     fn proposal(command: &str) -> Result<String, String> {
         let home = tempfile::tempdir().expect("a folder");

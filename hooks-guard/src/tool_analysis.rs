@@ -1,8 +1,11 @@
 //! Classification of tool calls other than shell commands. Takes an access to a file or to the
 //! network, or a call of a tool of an MCP server; returns its class and findings.
 
-use super::{Classification, Classifier, CommandAnalysis, Crud, Decision, Tables, ToolEffect};
+use crate::classify::{
+    Classification, Classifier, CommandAnalysis, Crud, Decision, Tables, ToolEffect,
+};
 use crate::mask;
+use crate::protocol;
 use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
 use crate::shell_word::single_quoted;
 
@@ -27,8 +30,8 @@ impl FileAccess {
         }
         for path in &self.paths {
             let shown = path.display();
-            let reads = self.effect == Crud::Read && !crate::protocol::lists(tool);
-            let below = reads && crate::protocol::searches(tool);
+            let reads = self.effect == Crud::Read && !protocol::lists(tool);
+            let below = reads && protocol::searches(tool);
             let secret = |path: &str| {
                 let folder =
                     || tables.may_read_secrets(path) || tables.may_read_secrets_below(path);
