@@ -1,14 +1,12 @@
 //! The script engine: hooks are registered with it and run on its worker threads.
 
-pub(crate) mod shared;
-
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use self::shared::EngineShared;
+use crate::engine_state::EngineState;
 use crate::error::{BuildError, RegisterError};
 use crate::fields::PublicFields;
 use crate::hook::ScriptHook;
@@ -43,7 +41,7 @@ use crate::source;
 /// ```
 #[derive(Clone)]
 pub struct ScriptEngine {
-    shared: Arc<EngineShared>,
+    shared: Arc<EngineState>,
 }
 
 /// Builder of a [`ScriptEngine`].
@@ -245,7 +243,7 @@ impl ScriptEngineBuilder {
         let (engine, _) = sandbox::module()?;
         sandbox::watch(engine)?;
         let sandbox = Arc::new(Sandbox::new(self.limits, self.hash_memory)?);
-        let shared = EngineShared {
+        let shared = EngineState {
             pool: Pool::start(&sandbox, self.workers.get(), self.queue.get())?,
             sandbox,
             fields: self.fields,

@@ -12,11 +12,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::consent::{ConsentRequest, Permit};
-use crate::engine::shared::EngineShared;
+use crate::engine_state::EngineState;
 use crate::fields::ContextData;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::outbox::request::HTTP;
+use crate::outbox::HTTP;
 use crate::run::{Failure, Run, RunResult, Stage, Stop};
 use crate::sandbox::{CallEnd, CallReport, CallTexts, RunJob, RunLimits, Snapshot, Status};
 use crate::scope::Scope;
@@ -26,7 +26,7 @@ use crate::source;
 /// example. It keeps no state between runs. Clones share the hook.
 #[derive(Clone)]
 pub struct ScriptHook {
-    shared: Arc<EngineShared>,
+    shared: Arc<EngineState>,
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
@@ -57,7 +57,7 @@ impl Drop for CancelOnDrop {
 
 impl ScriptHook {
     pub(crate) fn new(
-        shared: Arc<EngineShared>,
+        shared: Arc<EngineState>,
         manifest: Manifest,
         snapshot: Arc<Snapshot>,
         code_hash: String,

@@ -32,6 +32,7 @@ mod attach;
 mod consent;
 mod decision;
 mod engine;
+mod engine_state;
 mod error;
 mod fields;
 #[cfg(feature = "fetch")]
@@ -48,6 +49,8 @@ mod position;
 mod run;
 mod sandbox;
 mod scope;
+#[cfg(feature = "fetch")]
+mod sender;
 mod source;
 mod sources;
 mod stack;
@@ -70,12 +73,12 @@ pub use history::{
 pub use hook::ScriptHook;
 pub use limits::Limits;
 pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
-pub use outbox::request::{HTTP, OutboundRequest};
-#[cfg(feature = "fetch")]
-pub use outbox::send::{OutboxSender, OutboxSenderBuilder, SendError};
+pub use outbox::{HTTP, OutboundRequest};
 pub use position::Position;
 pub use run::{ConsoleLevel, ConsoleLine, Failure, Run, RunResult, Stage, Stop};
 pub use scope::Scope;
+#[cfg(feature = "fetch")]
+pub use sender::{OutboxSender, OutboxSenderBuilder, SendError};
 #[cfg(feature = "fetch")]
 pub use sources::{FetchError, Fetcher, FetcherBuilder};
 pub use sources::{Freshness, Loaded, Source, SourceError, SourceVersion, Sources, Versions};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hooks_runtime::Map;
 use serde::{Deserialize, Serialize};
 
-use crate::outbox::request::OutboundRequest;
+use crate::outbox::OutboundRequest;
 use crate::position::Position;
 
 /// The stage in which a hook runs.

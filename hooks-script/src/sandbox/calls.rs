@@ -11,7 +11,7 @@ use wasmtime::Trap;
 
 use crate::error::BuildError;
 use crate::limits::Limits;
-use crate::outbox::request::Outbox;
+use crate::outbox::Outbox;
 use crate::run::{Failure, Stage};
 use crate::sandbox::instance::{EngineArgs, Heap, Instance, TextRange};
 use crate::sandbox::result::{CallEnd, CallReport, ResultFields, Status};

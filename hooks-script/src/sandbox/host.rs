@@ -9,7 +9,7 @@ use wasmtime::{
 };
 
 use crate::limits::Limits;
-use crate::outbox::request::Outbox;
+use crate::outbox::Outbox;
 use crate::run::{ConsoleLevel, ConsoleLine};
 use crate::sandbox::result::{cut, slice};
 

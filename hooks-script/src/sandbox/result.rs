@@ -1,6 +1,6 @@
 //! Results of calls into the engine. The types mirror `engine/shim.c`.
 
-use crate::outbox::request::OutboundRequest;
+use crate::outbox::OutboundRequest;
 use crate::position::Position;
 use crate::run::{ConsoleLine, Failure};
 

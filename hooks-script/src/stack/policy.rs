@@ -18,7 +18,7 @@ use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunRecord;
 use crate::hook::ScriptHook;
-use crate::outbox::request::HTTP;
+use crate::outbox::HTTP;
 use crate::run::{Failure, Run, RunResult, Stage};
 use crate::scope::Scope;
 

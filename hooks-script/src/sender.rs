@@ -12,7 +12,7 @@ use reqwest::{Client, Url};
 use crate::consent::{Permit, PermitVoid};
 use crate::guard::{self, AddressRefused, ExtraAddresses, UrlGuard};
 use crate::hook::ScriptHook;
-use crate::outbox::request::OutboundRequest;
+use crate::outbox::OutboundRequest;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 64 << 10;
