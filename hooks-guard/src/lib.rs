@@ -33,7 +33,8 @@
 //!
 //! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
 //! [The permission service](../../book/permission-service.html), [Embedding the
-//! service](../../book/embedding.html), [Rules](../../book/rules.html).
+//! service](../../book/embedding.html), [Rules](../../book/rules.html). The layers of the modules are
+//! on the page [Architecture](../../book/architecture.html#layers-of-modules).
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "acp")]

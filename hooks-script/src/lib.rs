@@ -22,7 +22,8 @@
 //!
 //! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
 //! [Hooks in JavaScript](../../book/script-hooks.html), [Stacks](../../book/script-stacks.html),
-//! [Operations](../../book/script-operations.html).
+//! [Operations](../../book/script-operations.html). The layers of the modules are on the page
+//! [Architecture](../../book/architecture.html#layers-of-modules).
 
 // `sandbox::machine` allows it and gives the reasons.
 #![deny(unsafe_code)]

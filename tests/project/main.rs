@@ -3,6 +3,8 @@
 
 mod book;
 mod editor;
+mod imports;
+mod layers;
 mod names;
 mod rings;
 mod specification;

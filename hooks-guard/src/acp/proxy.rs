@@ -29,7 +29,8 @@ use super::message::{
 };
 use super::options;
 use super::requests::{self, AgentRequest, RequestKind, needs_decision, shortened};
-use super::state::{ClientRequest, Full, HeldRequest, PassedRequest, State, ToolCallKey};
+use super::state::{ClientRequest, Full, HeldRequest, PassedRequest, State};
+use super::tool_calls::ToolCallKey;
 use crate::protocol::MAX_INPUT_BYTES;
 use crate::random::random;
 use crate::request::MAX_PATH_CHARS;

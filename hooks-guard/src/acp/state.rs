@@ -11,7 +11,7 @@ use super::approved::{ApprovedChanges, WholeChange};
 use super::decide::{DecisionRecord, RecordKey, RequestOutcome};
 use super::message::MessageId;
 use super::options::PermissionOptions;
-use super::tool_calls::ToolCalls;
+use super::tool_calls::{ToolCallKey, ToolCalls};
 
 /// Maximum number of open requests of one side.
 const MAX_OPEN_REQUESTS: usize = 10_000;
@@ -70,13 +70,6 @@ pub(super) struct PassedRequest {
 struct AllowedCall {
     call: ToolCallKey,
     record: RecordKey,
-}
-
-/// Session and id of a tool call, as the trail stores them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ToolCallKey {
-    pub(super) session_id: String,
-    pub(super) call_id: String,
 }
 
 /// A request of the client whose response the proxy reads.

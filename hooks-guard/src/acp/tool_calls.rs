@@ -5,8 +5,6 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::state::ToolCallKey;
-
 /// Maximum number of described calls; the oldest are forgotten.
 const MAX_CALLS: usize = 256;
 
@@ -23,6 +21,13 @@ const FIELDS: [&str; 7] = [
 
 /// Field in which some agents name the tool; it describes nothing else.
 const META: &str = "_meta";
+
+/// Session and id of a tool call, as the trail stores them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ToolCallKey {
+    pub(super) session_id: String,
+    pub(super) call_id: String,
+}
 
 /// The described tool calls of a connection that have not ended.
 #[derive(Debug, Default)]
