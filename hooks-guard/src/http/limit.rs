@@ -82,26 +82,27 @@ impl RateLimit {
     }
 
     /// Counts a request, unless the limit is reached.
-    pub(crate) fn ask(&self, client: ClientIdentity, now: Instant) -> Allowance {
+    pub(crate) fn try_acquire(&self, client: ClientIdentity, now: Instant) -> Allowance {
         let mut clients = self
             .clients
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         if clients.len() >= MAX_TRACKED_CLIENTS && !clients.contains_key(&client) {
-            clients.retain(|_, asked| asked.back().is_some_and(|at| now - *at < WINDOW));
+            clients.retain(|_, requests| requests.back().is_some_and(|at| now - *at < WINDOW));
         }
-        let asked = clients.entry(client).or_default();
-        while asked.front().is_some_and(|at| now - *at >= WINDOW) {
-            asked.pop_front();
+        let requests = clients.entry(client).or_default();
+        while requests.front().is_some_and(|at| now - *at >= WINDOW) {
+            requests.pop_front();
         }
-        let allowed = asked.len() < self.max_requests as usize;
+        let allowed = requests.len() < self.max_requests as usize;
         if allowed {
-            asked.push_back(now);
+            requests.push_back(now);
         }
-        let reset = asked.front().map_or(WINDOW, |at| WINDOW - (now - *at));
+        let reset = requests.front().map_or(WINDOW, |at| WINDOW - (now - *at));
         Allowance {
             limit: self.max_requests,
-            remaining: self.max_requests - u32::try_from(asked.len()).unwrap_or(self.max_requests),
+            remaining: self.max_requests
+                - u32::try_from(requests.len()).unwrap_or(self.max_requests),
             reset,
             allowed,
         }
@@ -124,7 +125,9 @@ mod tests {
     fn p_11_the_window_of_sixty_seconds_is_sliding() {
         let limit = RateLimit::new(3).expect("a limit");
         let start = Instant::now();
-        let at = |seconds| limit.ask(ClientIdentity::Socket, start + Duration::from_secs(seconds));
+        let at = |seconds| {
+            limit.try_acquire(ClientIdentity::Socket, start + Duration::from_secs(seconds))
+        };
         assert_eq!(at(0).remaining, 2);
         assert_eq!(at(50).remaining, 1);
         assert_eq!(at(59).remaining, 0);
@@ -141,9 +144,9 @@ mod tests {
     fn p_11_each_client_has_its_own_limit() {
         let limit = RateLimit::new(1).expect("a limit");
         let now = Instant::now();
-        assert!(limit.ask(ClientIdentity::Socket, now).allowed);
-        assert!(limit.ask(ClientIdentity::Machine, now).allowed);
-        assert!(!limit.ask(ClientIdentity::Socket, now).allowed);
+        assert!(limit.try_acquire(ClientIdentity::Socket, now).allowed);
+        assert!(limit.try_acquire(ClientIdentity::Machine, now).allowed);
+        assert!(!limit.try_acquire(ClientIdentity::Socket, now).allowed);
     }
 
     #[test]
@@ -169,9 +172,9 @@ mod tests {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
         for client in 0..super::MAX_TRACKED_CLIENTS as u32 {
-            limit.ask(ClientIdentity::V4(Ipv4Addr::from(client)), start);
+            limit.try_acquire(ClientIdentity::V4(Ipv4Addr::from(client)), start);
         }
-        limit.ask(ClientIdentity::Socket, start + WINDOW);
+        limit.try_acquire(ClientIdentity::Socket, start + WINDOW);
         assert_eq!(limit.clients.lock().expect("no panic").len(), 1);
     }
 }

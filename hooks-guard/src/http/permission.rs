@@ -127,7 +127,7 @@ pub(super) async fn rule(
 /// there is no limit.
 fn allowance(state: &AppState, peer: Option<SocketAddr>) -> Option<Allowance> {
     let limit = state.inner.limit.as_ref()?;
-    Some(limit.ask(ClientIdentity::of(peer), Instant::now()))
+    Some(limit.try_acquire(ClientIdentity::of(peer), Instant::now()))
 }
 
 /// Counts a request as [`allowance`] does. Returns an error if the limit is reached.

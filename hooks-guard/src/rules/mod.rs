@@ -115,7 +115,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             );
             let trusted = Origin::Project { trusted: true };
             let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
-                .expect("what parses does so for everybody");
+                .expect("a valid file is valid for each origin");
             assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
             let guarded = alone.decide(&request, &found).is_some();
             assert!(
