@@ -3,7 +3,7 @@
 //! handler panics.
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::HeaderValue;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -94,7 +94,7 @@ pub(super) async fn around(
             })
         }
     };
-    metrics::request(path, response.status(), began.elapsed());
+    metrics::request(&path, response.status(), began.elapsed());
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -112,45 +112,7 @@ pub(super) async fn proved(request: Request, next: Next) -> Response {
 
 /// Returns the route that a request matches, not its path: paths contain ids and other values from
 /// clients, which must not become metric labels.
-pub(super) fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 23] = [
-        "/api/hooks/identity",
-        "/api/hooks/series",
-        "/api/hooks/export",
-        "/api/hooks/registered",
-        "/",
-        "/api/console/session",
-        "/api/hooks/permission-request",
-        "/api/hooks/permission-response",
-        "/api/hooks/pending",
-        "/api/hooks/pending/deny",
-        "/api/hooks/decisions",
-        "/api/hooks/events",
-        "/api/hooks/remembered",
-        "/api/hooks/stats",
-        "/api/hooks/cleanup",
-        "/api/hooks/openapi.json",
-        "/health",
-        "/metrics",
-        "/api/hooks/decisions/{id}",
-        "/api/hooks/decisions/{id}/executed",
-        "/api/hooks/decisions/{id}/redeem",
-        "/api/hooks/decisions/{id}/rule",
-        "/api/hooks/decisions/{id}/changes",
-    ];
-    let path = request.uri().path();
-    let known = ROUTES.into_iter().find(|route| *route == path);
-    known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
-        Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
-        Some(rest) if rest.ends_with("/rule") => "/api/hooks/decisions/{id}/rule",
-        Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
-        Some(rest) if rest.ends_with("/changes") => "/api/hooks/decisions/{id}/changes",
-        Some(_) => "/api/hooks/decisions/{id}",
-        None if path.starts_with(agent_hook::PATH) => "/api/hooks/agents/{agent}",
-        None if path.starts_with("/api/hooks/remembered/") => "/api/hooks/remembered/{id}",
-        None if path.starts_with("/api/hooks/permission-response/") => {
-            "/api/hooks/permission-response/{id}"
-        }
-        None => "other",
-    })
+fn route_of(request: &Request) -> String {
+    let route = request.extensions().get::<MatchedPath>();
+    route.map_or("other", MatchedPath::as_str).to_owned()
 }

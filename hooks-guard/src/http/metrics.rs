@@ -63,10 +63,11 @@ impl std::fmt::Debug for Metrics {
     }
 }
 
-pub(crate) fn request(path: &'static str, status: StatusCode, took: Duration) {
-    let status = status.as_u16().to_string();
-    counter!("hooks_guard_http_requests_total", "path" => path, "status" => status).increment(1);
-    histogram!("hooks_guard_http_request_seconds", "path" => path).record(took);
+pub(crate) fn request(route: &str, status: StatusCode, took: Duration) {
+    let (route, status) = (route.to_owned(), status.as_u16().to_string());
+    counter!("hooks_guard_http_requests_total", "path" => route.clone(), "status" => status)
+        .increment(1);
+    histogram!("hooks_guard_http_request_seconds", "path" => route).record(took);
 }
 
 pub(crate) fn decision(permission: &PermissionDecision, took: Duration) {

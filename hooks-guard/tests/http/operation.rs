@@ -59,6 +59,35 @@ pub(crate) fn assert_intact(database: &str) -> String {
 }
 
 #[test]
+fn requests_are_counted_by_route_and_not_by_path() {
+    let daemon = Daemon::plain();
+    for path in [
+        "/api/hooks/decisions/4711",
+        "/api/hooks/decisions/4711/changes",
+        "/api/hooks/decisions/4711/unknown",
+        "/api/hooks/decisions-4711",
+    ] {
+        assert_ne!(daemon.get(path).status, 200, "{path}");
+    }
+    let text = daemon.get("/metrics").text();
+    let counted = text
+        .lines()
+        .filter(|line| line.starts_with("hooks_guard_http_requests_total{"));
+    let routes: BTreeSet<&str> = counted
+        .map(|line| line.split("path=\"").nth(1).unwrap())
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    for route in [
+        "/api/hooks/decisions/{id}",
+        "/api/hooks/decisions/{id}/changes",
+        "other",
+    ] {
+        assert!(routes.contains(route), "{routes:?}");
+    }
+    assert!(!text.contains("4711"), "{text}");
+}
+
+#[test]
 fn metrics_on_the_page_equal_the_exported_ones() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
