@@ -1,6 +1,7 @@
 //! Client of a running service. In: an address, and optionally a key and a token. Out: responses as
 //! JSON, and the stream of events.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode, header, request};
+use hooks_runtime::model::provider::{SseEvent, SseParser};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -202,7 +204,8 @@ impl Client {
             self.check(proved.as_ref(), status, &given, proof::STREAM)?;
             Ok(ServiceEvents {
                 body,
-                buffer: Vec::new(),
+                parser: SseParser::with_limit(MAX_RESPONSE_BYTES),
+                read: VecDeque::new(),
                 _connection: connection,
             })
         });
@@ -490,8 +493,9 @@ impl Drop for ConnectionTask {
 #[derive(Debug)]
 pub struct ServiceEvents {
     body: Incoming,
-    /// Bytes received after the last event.
-    buffer: Vec<u8>,
+    parser: SseParser,
+    /// Received events that were not returned yet.
+    read: VecDeque<SseEvent>,
     _connection: ConnectionTask,
 }
 
@@ -515,16 +519,12 @@ impl ServiceEvents {
     /// or if the connection breaks.
     pub async fn next(&mut self, limit: Duration) -> Result<Option<ServiceEvent>, ClientError> {
         loop {
-            while let Some(end) = end_of_event(&self.buffer) {
-                let block: Vec<u8> = self.buffer.drain(..end).collect();
-                let event = parse(&String::from_utf8_lossy(&block));
-                // A comment keeps the connection alive and is not an event.
-                if !event.kind.is_empty() || !event.data.is_empty() {
-                    return Ok(Some(event));
-                }
-            }
-            if self.buffer.len() > MAX_RESPONSE_BYTES {
-                return Err(ClientError::UnexpectedResponse);
+            if let Some(event) = self.read.pop_front() {
+                return Ok(Some(ServiceEvent {
+                    id: event.id,
+                    kind: event.event,
+                    data: event.data,
+                }));
             }
             let frame = timeout(limit, self.body.frame()).await;
             match frame.map_err(|_| ClientError::Timeout(limit))? {
@@ -532,37 +532,14 @@ impl ServiceEvents {
                 Some(Err(_)) => return Err(ClientError::UnexpectedResponse),
                 Some(Ok(frame)) => {
                     if let Some(data) = frame.data_ref() {
-                        self.buffer.extend_from_slice(data);
+                        let events = self.parser.push(data);
+                        self.read
+                            .extend(events.map_err(|_| ClientError::UnexpectedResponse)?);
                     }
                 }
             }
         }
     }
-}
-
-/// Returns the position after the empty line that ends an event.
-fn end_of_event(read: &[u8]) -> Option<usize> {
-    let pair = read.windows(2).position(|pair| pair == b"\n\n");
-    pair.map(|at| at + 2)
-}
-
-fn parse(block: &str) -> ServiceEvent {
-    let mut event = ServiceEvent::default();
-    for line in block.lines() {
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "event" => event.kind = value.to_owned(),
-            "id" => event.id = Some(value.to_owned()),
-            "data" if event.data.is_empty() => event.data = value.to_owned(),
-            "data" => {
-                event.data.push('\n');
-                event.data.push_str(value);
-            }
-            _ => {}
-        }
-    }
-    event
 }
 
 /// Returns the body of a response, or its error.
@@ -581,29 +558,4 @@ fn answer(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientError> {
 
 fn text(value: &Value, field: &str) -> Option<String> {
     value.get(field)?.as_str().map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ServiceEvent, end_of_event, parse};
-
-    #[test]
-    fn an_event_ends_with_an_empty_line() {
-        assert_eq!(end_of_event(b"event: asked\ndata: {}\n"), None);
-        assert_eq!(end_of_event(b"event: asked\n\nid: 4"), Some(14));
-    }
-
-    #[test]
-    fn an_event_is_parsed_into_id_kind_and_data() {
-        let event = parse("id: 7\nevent: asked\ndata: {\ndata:}\nretry: 1000\n\n");
-        assert_eq!(
-            event,
-            ServiceEvent {
-                id: Some("7".to_owned()),
-                kind: "asked".to_owned(),
-                data: "{\n}".to_owned(),
-            }
-        );
-        assert_eq!(parse(": here\n\n"), ServiceEvent::default());
-    }
 }

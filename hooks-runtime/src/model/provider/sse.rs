@@ -10,11 +10,13 @@ pub struct SseEvent {
     pub event: String,
     /// Its data; lines of it are separated by `\n`.
     pub data: String,
+    /// Its id, if it has one.
+    pub id: Option<String>,
 }
 
 /// Parses events from bytes, in pieces of any size.
 ///
-/// Lines end with `\n`, `\r\n` or `\r`. Comments, ids, retry times, and a byte order mark at the
+/// Lines end with `\n`, `\r\n` or `\r`. Comments, retry times, and a byte order mark at the
 /// beginning are skipped. Invalid UTF-8 becomes `U+FFFD`. An incomplete event at the end of the
 /// bytes is dropped.
 ///
@@ -32,6 +34,7 @@ pub struct SseParser {
     line: Vec<u8>,
     event: String,
     data: String,
+    id: Option<String>,
     has_data: bool,
     is_first_line: bool,
     after_cr: bool,
@@ -65,6 +68,7 @@ impl SseParser {
             line: Vec::new(),
             event: String::new(),
             data: String::new(),
+            id: None,
             has_data: false,
             is_first_line: true,
             after_cr: false,
@@ -119,6 +123,7 @@ impl SseParser {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.event),
+            "id" => self.id = Some(value.to_owned()),
             "data" => {
                 if mem::replace(&mut self.has_data, true) {
                     self.data.push('\n');
@@ -133,12 +138,14 @@ impl SseParser {
     fn end_event(&mut self) -> Option<SseEvent> {
         let event = mem::take(&mut self.event);
         let data = mem::take(&mut self.data);
+        let id = self.id.take();
         mem::take(&mut self.has_data).then(|| SseEvent {
             event: match event.is_empty() {
                 true => "message".to_owned(),
                 false => event,
             },
             data,
+            id,
         })
     }
 }
@@ -192,7 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn t_75_comments_ids_and_unknown_fields_are_ignored() {
+    fn an_id_belongs_to_its_event_only() {
+        let text = b"id: 7\ndata: a\n\ndata: b\n\nid: 8\n\ndata: c\n\n";
+        let events = SseParser::new().push(text).unwrap();
+        let ids: Vec<_> = events.iter().map(|event| event.id.as_deref()).collect();
+        assert_eq!(ids, [Some("7"), None, None]);
+    }
+
+    #[test]
+    fn t_75_comments_and_unknown_fields_are_ignored() {
         let text = "\u{feff}: hello\nid: 7\nretry: 10\nother\nevent: x\ndata\ndata:  two\n\nevent: lost\n\n:\n\ndata: no end\n";
         assert_eq!(
             parse(&[text.as_bytes()]),
