@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::model::{
-    ArityDef, CallPatternDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
-    LanguageDef, NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
+    ArityDef, CallPatternDef, ContentsDef, DetailsDef, FileLocatorDef, InteractiveDef, LanguageDef,
+    NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, SecretRuleDef, TablesDef,
     VariableDef,
 };
 use crate::secrets;
@@ -217,6 +217,7 @@ struct Emitter<'a> {
     operands: SharedItems,
     decides: SharedItems,
     calls: SharedItems,
+    secrets: SharedItems,
     details: SharedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
@@ -252,6 +253,7 @@ impl<'a> Emitter<'a> {
             operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
             decides: SharedItems::new("F", "&[FileLocator]"),
             calls: SharedItems::new("C", "&[CallPattern]"),
+            secrets: SharedItems::new("S", "&[SecretRule]"),
             details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
@@ -279,14 +281,10 @@ impl<'a> Emitter<'a> {
             .collect();
         let commands = self.commands(&commands, &patterns);
         let options = self.options(&program.options);
-        let operands = program.operands.iter().map(|operand| {
-            let count = match operand.count {
-                CountDef::One => "One",
-                CountDef::Optional => "Optional",
-                CountDef::Many => "Many",
-            };
-            format!("({}, OperandCount::{count})", operand.role)
-        });
+        let operands = program
+            .operands
+            .iter()
+            .map(|operand| format!("({}, {})", operand.role, operand.count.code()));
         let operands = self.operands.item(list(operands));
         let details = self.details(&program.details);
         let function = optional(
@@ -342,8 +340,9 @@ impl<'a> Emitter<'a> {
             ArityDef::Joined => "Joined",
         };
         let code = format!(
-            "OptionSpec {{ arity: ValueArity::{arity}, role: {}, effect: {} }}",
+            "OptionSpec {{ arity: ValueArity::{arity}, role: {}, secret: {}, effect: {} }}",
             option.role,
+            option.secret,
             optional(option.effect.clone())
         );
         let next = to_u16(self.kinds.len());
@@ -376,7 +375,7 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {} }}",
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, secrets: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -416,6 +415,7 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
             self.call_patterns(&details.places_links),
+            self.secret_rules(&details.secrets),
         );
         self.details.item(code)
     }
@@ -464,6 +464,25 @@ impl<'a> Emitter<'a> {
         self.calls.item(list(patterns))
     }
 
+    fn secret_rules(&mut self, rules: &[SecretRuleDef]) -> String {
+        let rules: Vec<String> = rules
+            .iter()
+            .map(|rule| {
+                let operands = rule.operands.iter();
+                let operands =
+                    operands.map(|(shape, count)| format!("({shape}, {})", count.code()));
+                format!(
+                    "SecretRule {{ on: {}, operands: &{}, options: {}, stdin: {} }}",
+                    self.texts(&rule.on),
+                    list(operands),
+                    self.texts(&rule.options),
+                    optional(rule.stdin.clone())
+                )
+            })
+            .collect();
+        self.secrets.item(list(rules))
+    }
+
     fn terminal(&mut self, terminal: &InteractiveDef) -> String {
         format!(
             "InteractiveRule {{ source: {}, off: {}, on: {}, operands: {:?} }}",
@@ -505,6 +524,7 @@ impl<'a> Emitter<'a> {
             self.operands,
             self.decides,
             self.calls,
+            self.secrets,
             self.details,
         ];
         for shared in shared_items {

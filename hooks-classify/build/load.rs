@@ -9,12 +9,17 @@ use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
     ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
-    NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
-    VariableDef, VariablesDef,
+    NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef, SecretRuleDef,
+    TablesDef, VariableDef, VariablesDef,
 };
-use crate::raw::{Family, RawCheck, RawPager, RawProgram, RawTerminal, RawVariable, RawVariables};
+use crate::raw::{
+    Family, RawCheck, RawPager, RawProgram, RawSecretRule, RawTerminal, RawVariable, RawVariables,
+};
 use crate::read::{Source, TableError, read};
-use crate::words::{dialect, effect, file_notation, operand, option_line, program_notation, style};
+use crate::words::{
+    UNSTATED, dialect, effect, file_notation, operand, option_line, program_notation, secret_input,
+    style,
+};
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
@@ -279,6 +284,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             .collect::<Result<Vec<_>, _>>()?,
         None => vec![OperandDef {
             role: "Role::Text".to_owned(),
+            secret: UNSTATED.to_owned(),
             count: CountDef::Many,
         }],
     };
@@ -398,7 +404,27 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
         })
     });
     let recurses = recurses.transpose()?;
+    let mut secrets = Vec::new();
+    for raw in raw.secrets {
+        secrets.push(secret_rule(raw, names)?);
+    }
+    if own
+        .operands
+        .iter()
+        .any(|operand| operand.secret != UNSTATED)
+    {
+        let operands = own.operands.iter();
+        secrets.push(SecretRuleDef {
+            on: Vec::new(),
+            operands: operands
+                .map(|one| (one.secret.clone(), one.count))
+                .collect(),
+            options: Vec::new(),
+            stdin: None,
+        });
+    }
     let details = &mut own.details;
+    details.secrets = secrets;
     (details.terminal, details.pager) = (terminal, pager);
     (details.contents, details.recurses) = (contents, recurses);
     if let Some(above) = parent.map(|parent| &parent.details) {
@@ -412,6 +438,32 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             .extend_from_slice(&above.harmless_config);
     }
     Ok(own)
+}
+
+/// Loads an entry of `secrets`.
+fn secret_rule(
+    raw: RawSecretRule,
+    names: impl Fn(&str) -> Result<Vec<String>, String>,
+) -> Result<SecretRuleDef, String> {
+    // `--type=SecureString`
+    let on = raw.on.0.split_whitespace().map(str::to_owned).collect();
+    for option in raw.on.0.split_whitespace() {
+        names(option.split_once('=').map_or(option, |(name, _)| name))?;
+    }
+    let operands = raw.operands.iter().map(|word| {
+        let operand = operand(word)?;
+        Ok((operand.secret, operand.count))
+    });
+    let rule = SecretRuleDef {
+        on,
+        operands: operands.collect::<Result<_, String>>()?,
+        options: names(&raw.options.0)?,
+        stdin: raw.stdin.as_deref().map(secret_input).transpose()?,
+    };
+    match rule.operands.is_empty() && rule.options.is_empty() && rule.stdin.is_none() {
+        true => Err("`secrets` needs `operands`, `options` or `stdin`".to_owned()),
+        false => Ok(rule),
+    }
 }
 
 /// Returns the value of a key that commands have of the program above them.

@@ -55,6 +55,17 @@ pub(crate) struct ProgramDef {
     pub(crate) details: DetailsDef,
 }
 
+impl CountDef {
+    pub(crate) fn code(self) -> Code {
+        let count = match self {
+            Self::One => "One",
+            Self::Optional => "Optional",
+            Self::Many => "Many",
+        };
+        format!("OperandCount::{count}")
+    }
+}
+
 impl ProgramDef {
     /// Returns the commands by their names, then those by patterns of names.
     pub(crate) fn every_command(&self) -> impl Iterator<Item = (&str, &Rc<Self>)> {
@@ -112,11 +123,13 @@ pub(crate) struct DetailsDef {
     pub(crate) runs_packages: Vec<CallPatternDef>,
     pub(crate) packages_in: Option<String>,
     pub(crate) places_links: Vec<CallPatternDef>,
+    pub(crate) secrets: Vec<SecretRuleDef>,
 }
 
 #[derive(Debug)]
 pub(crate) struct OperandDef {
     pub(crate) role: Code,
+    pub(crate) secret: Code,
     pub(crate) count: CountDef,
 }
 
@@ -131,6 +144,7 @@ pub(crate) enum CountDef {
 pub(crate) struct OptionDef {
     pub(crate) arity: ArityDef,
     pub(crate) role: Code,
+    pub(crate) secret: Code,
     pub(crate) effect: Option<Code>,
 }
 
@@ -139,6 +153,15 @@ pub(crate) enum ArityDef {
     None,
     Required,
     Joined,
+}
+
+/// Secrets of a call with one of the options in `on`, or of every call.
+#[derive(Clone, Debug)]
+pub(crate) struct SecretRuleDef {
+    pub(crate) on: Vec<String>,
+    pub(crate) operands: Vec<(Code, CountDef)>,
+    pub(crate) options: Vec<String>,
+    pub(crate) stdin: Option<Code>,
 }
 
 #[derive(Clone, Debug)]

@@ -100,6 +100,21 @@ pub(crate) struct RawProgram {
     pub(crate) packages_in: Option<String>,
     #[serde(default)]
     pub(crate) places_links: Vec<String>,
+    #[serde(default)]
+    pub(crate) secrets: Vec<RawSecretRule>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawSecretRule {
+    /// Options, each a name or a name with its value, of which the call has one.
+    #[serde(default)]
+    pub(crate) on: OptionNames,
+    #[serde(default)]
+    pub(crate) operands: Vec<String>,
+    #[serde(default)]
+    pub(crate) options: OptionNames,
+    pub(crate) stdin: Option<String>,
 }
 
 #[derive(Clone, Deserialize)]

@@ -155,14 +155,65 @@ pub(crate) fn effect(name: &str) -> Result<Code, String> {
     code(EFFECTS, "effect", name)
 }
 
-fn role(name: &str) -> Result<Code, String> {
-    match name.strip_prefix("script:") {
+/// `ROLE[+SECRET]`, or `SECRET` for text: the role, and the part that is a secret.
+fn role(name: &str) -> Result<(Code, Code), String> {
+    if let Some(shape) = secret_shape(name)? {
+        return Ok(("Role::Text".to_owned(), shape));
+    }
+    let (name, shape) = match name.split_once('+') {
+        Some((name, shape)) if !shape.is_empty() => {
+            let shape = secret_shape(shape)?.ok_or_else(|| format!("unknown role `{shape}`"))?;
+            (name, shape)
+        }
+        _ => (name, UNSTATED.to_owned()),
+    };
+    let role = match name.strip_prefix("script:") {
         Some(name) => {
             let language = code(LANGUAGES, "language", name)?;
-            Ok(format!("Role::Script({language})"))
+            format!("Role::Script({language})")
         }
-        None => code(ROLES, "role", name),
+        None => code(ROLES, "role", name)?,
+    };
+    Ok((role, shape))
+}
+
+/// A value whose role does not say whether it is a secret.
+pub(crate) const UNSTATED: &str = "SecretShape::Unstated";
+
+/// Returns the part of a value that is a secret, if the name is that of a secret.
+fn secret_shape(name: &str) -> Result<Option<Code>, String> {
+    let (name, detail) = match name.split_once(':') {
+        Some((name, detail)) => (name, Some(detail)),
+        None => (name, None),
+    };
+    Ok(Some(match (name, detail) {
+        ("secret", None) => "SecretShape::Whole".to_owned(),
+        ("secret", Some(schemes)) if !schemes.is_empty() => {
+            let schemes: Vec<&str> = schemes.split(',').collect();
+            format!("SecretShape::Scheme(&{schemes:?})")
+        }
+        ("secret-name", None) => "SecretShape::Name".to_owned(),
+        ("secret-of-name", None) => "SecretShape::OfName".to_owned(),
+        ("credentials", None) => "SecretShape::After(\":\")".to_owned(),
+        ("credentials", Some(separators)) if !separators.is_empty() => {
+            format!("SecretShape::After({separators:?})")
+        }
+        ("secret" | "secret-name" | "secret-of-name" | "credentials", Some(detail)) => {
+            return Err(format!("unknown kind of secret `{name}:{detail}`"));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Returns what of its standard input a program reads as secrets.
+pub(crate) fn secret_input(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "lines" => "SecretInput::Lines",
+        "first-line" => "SecretInput::FirstLine",
+        "accounts" => "SecretInput::Accounts",
+        other => return Err(format!("unknown input of secrets `{other}`")),
     }
+    .to_owned())
 }
 
 /// `ROLE[? | *]`
@@ -173,11 +224,15 @@ pub(crate) fn operand(word: &str) -> Result<OperandDef, String> {
         (None, Some(name)) => (name, CountDef::Optional),
         (None, None) => (word, CountDef::One),
     };
-    let role = role(name)?;
-    Ok(OperandDef { role, count })
+    let (role, secret) = role(name)?;
+    Ok(OperandDef {
+        role,
+        secret,
+        count,
+    })
 }
 
-/// `NAMES [= | =?] [ROLE] [VERB EFFECT]`; `--[no-]x` is `--x`, and a flag `--no-x` that changes nothing.
+/// `NAMES [= | =?] [ROLE[+SECRET]] [VERB EFFECT]`; `--[no-]x` is `--x`, and a flag `--no-x` that changes nothing.
 pub(crate) fn option_line(line: &str) -> Result<Vec<(String, OptionDef)>, String> {
     let mut words = line.split_whitespace().peekable();
     let mut names = Vec::new();
@@ -205,6 +260,7 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, OptionDef)>, String
     let plain = OptionDef {
         arity: ArityDef::None,
         role: "Role::Text".to_owned(),
+        secret: UNSTATED.to_owned(),
         effect: None,
     };
     let mut option = OptionDef {
@@ -214,7 +270,7 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, OptionDef)>, String
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)
     {
-        option.role = role(word)?;
+        (option.role, option.secret) = role(word)?;
         words.next();
     }
     if let Some(verb) = words.next() {

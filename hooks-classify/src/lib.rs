@@ -54,6 +54,8 @@
 pub mod host;
 // Data types of all layers: words, effects, spans, parts, the syntax tree of a script.
 mod model;
+// A text or a name in, the secrets in it out.
+mod secrets;
 // Shell text in, its syntax tree out, read by two parsers.
 mod shell;
 // The name of a program, variable or path in, static data about it out.

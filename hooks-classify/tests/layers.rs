@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&str] = &[
     "host",
     "model",
+    "secrets",
     "shell",
     "tables",
     "options",

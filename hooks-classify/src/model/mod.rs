@@ -16,6 +16,7 @@ pub(crate) mod possible_path;
 pub(crate) mod program_name;
 pub(crate) mod role;
 pub(crate) mod script;
+pub(crate) mod secret_shape;
 pub(crate) mod shells;
 pub(crate) mod span;
 pub(crate) mod sql_dialect;

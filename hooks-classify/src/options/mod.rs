@@ -7,3 +7,4 @@ pub(crate) mod request;
 mod roles;
 mod rules;
 mod scope;
+pub(crate) mod secrets;

@@ -11,12 +11,22 @@ pub(super) type OperandRoles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
 
 /// Distributes operands to roles. Roles after the role with `*` take operands from the end.
 pub(super) fn assign_roles(list: &[(Role, OperandCount)], operands: Vec<Arg>) -> OperandRoles {
+    assign(list, operands, |role| matches!(role, Role::Argv { .. }))
+}
+
+/// Distributes operands to entries of a list. An entry that `takes_rest`, or has `*`, takes all
+/// operands that no later entry needs.
+pub(super) fn assign<R: Copy, O>(
+    list: &[(R, OperandCount)],
+    operands: Vec<O>,
+    takes_rest: impl Fn(R) -> bool,
+) -> (Vec<(R, Vec<O>)>, Vec<O>) {
     let mut out = Vec::new();
-    let mut left: VecDeque<Arg> = operands.into();
+    let mut left: VecDeque<O> = operands.into();
     // A command takes all operands that follow, regardless of later roles in the list.
-    let many = list.iter().position(|(role, count)| {
-        *count == OperandCount::Many || matches!(role, Role::Argv { .. })
-    });
+    let many = list
+        .iter()
+        .position(|(role, count)| *count == OperandCount::Many || takes_rest(*role));
     let (before, after) = match many {
         Some(at) => (&list[..at], &list[at + 1..]),
         None => (list, &list[..0]),

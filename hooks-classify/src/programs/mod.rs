@@ -35,7 +35,6 @@ mod request_roles;
 mod requests;
 mod roles;
 mod rust;
-pub(crate) mod secret_names;
 mod secrets;
 pub(crate) mod shell;
 mod shell_builtins;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use super::calls::CallPattern;
-use super::{Program, ProgramDetails, SqlDialect, Tables};
+use super::{Program, ProgramDetails, SecretShape, SqlDialect, Tables};
 
 /// Record of one program or command: a line for the entry, and one for each option.
 struct EntryRecord {
@@ -104,6 +104,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         runs_packages,
         packages_in,
         places_links,
+        secrets,
     } = details;
     let mut keys = vec![
         format!(
@@ -156,6 +157,10 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ("runs_packages", shown(runs_packages)),
         ("packages_in", packages_in.map(str::to_owned)),
         ("places_links", shown(places_links)),
+        (
+            "secrets",
+            (!secrets.is_empty()).then(|| format!("{secrets:?}")),
+        ),
     ] {
         if let Some(value) = value {
             keys.push(format!("{key} {value}"));
@@ -167,7 +172,11 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         .iter()
         .map(|(name, option)| {
             let (arity, role, effect) = (option.arity, option.role, option.effect);
-            format!("{name} {arity:?} {role:?} {effect:?}")
+            let secret = match option.secret {
+                SecretShape::Unstated => String::new(),
+                shape => format!(" {shape:?}"),
+            };
+            format!("{name} {arity:?} {role:?}{secret} {effect:?}")
         })
         .collect();
     options.sort();

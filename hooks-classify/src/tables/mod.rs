@@ -18,13 +18,14 @@ mod compiled {
     use super::secrets::{PathPatterns, SecretPaths};
     use super::{
         CommandSource, ContentsRule, FileLocator, InteractiveRule, OperandCount, OptionSpec,
-        PagerRule, Program, ProgramDetails, RecursionRule, Style, TableCheck, ValueArity,
-        VariableRule,
+        PagerRule, Program, ProgramDetails, RecursionRule, SecretRule, Style, TableCheck,
+        ValueArity, VariableRule,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
     use crate::model::notation::{FileNotation, ProgramNotation};
     use crate::model::role::Role;
+    use crate::model::secret_shape::{SecretInput, SecretShape};
     use crate::model::sql_dialect::SqlDialect;
 
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
@@ -39,6 +40,7 @@ use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
 use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::role::Role;
+use crate::model::secret_shape::{SecretInput, SecretShape};
 use crate::model::sql_dialect::SqlDialect;
 use std::net::IpAddr;
 
@@ -97,6 +99,8 @@ pub(crate) enum ValueArity {
 pub(crate) struct OptionSpec {
     pub(crate) arity: ValueArity,
     pub(crate) role: Role,
+    /// The part of its value that is a secret.
+    pub(crate) secret: SecretShape,
     pub(crate) effect: Option<OptionEffect>,
 }
 
@@ -134,6 +138,18 @@ pub(crate) enum OperandCount {
     One,
     Optional,
     Many,
+}
+
+/// Secrets of the calls of a program with one of the options in `on`, or of all calls.
+#[derive(Debug)]
+pub(crate) struct SecretRule {
+    /// Options, each a name or `NAME=VALUE`, one of which the call must have; empty for all calls.
+    pub(crate) on: &'static [&'static str],
+    /// Operands by position.
+    pub(crate) operands: &'static [(SecretShape, OperandCount)],
+    /// Options whose values are secrets.
+    pub(crate) options: &'static [&'static str],
+    pub(crate) stdin: Option<SecretInput>,
 }
 
 /// Where a program takes commands from, such as a pager's `!rm x`.
@@ -280,6 +296,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) packages_in: Option<&'static str>,
     /// Calls that may put a symbolic link into a folder.
     pub(crate) places_links: &'static [CallPattern],
+    /// Secrets among its operands, in values of options and on its standard input.
+    pub(crate) secrets: &'static [SecretRule],
 }
 
 /// Files that decide the effect of a call.

@@ -14,7 +14,7 @@ use crate::model::value::{Value, is_numeric};
 use crate::model::variable_name::{base_name, is_variable_name};
 use crate::programs::addresses::remote_host;
 use crate::programs::file_roles::is_in_private_folder;
-use crate::programs::secret_names::is_secret_name;
+use crate::secrets::names::is_secret_variable;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for this command only. `keeps` is true for
@@ -80,7 +80,7 @@ impl Interpreter<'_> {
     /// Requires confirmation for a variable or a setting whose value is printed, if its name is
     /// that of a secret and the command does not set it.
     pub(crate) fn check_printed_variable(&mut self, name: &str, span: Span) {
-        if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
+        if is_secret_variable(name) && !self.shell.environment.variables.contains_key(name) {
             self.require_confirmation(span, format!("prints `{name}`, by its name a secret"));
         }
     }
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
             !replaces_value(operator)
                 && self.possible_variables(name, operator).iter().any(|name| {
                     environment.secret_variables.contains(name)
-                        || is_secret_name(name) && !environment.variables.contains_key(name)
+                        || is_secret_variable(name) && !environment.variables.contains_key(name)
                 })
         };
         let base = base_name(name);

@@ -411,3 +411,21 @@ fn an_unmasked_value_is_searched_for_secrets() {
         "TOKEN=$(frob --password [secret])"
     );
 }
+
+#[test]
+fn zz_dump() {
+    let Ok(file) = std::env::var("MASK_DUMP") else {
+        return;
+    };
+    let lines: Vec<String> =
+        serde_json::from_str(&std::fs::read_to_string("/tmp/lines.json").unwrap()).unwrap();
+    let mut out = String::new();
+    for line in &lines {
+        let stored = Masked::for_storage(line);
+        let model = Masked::for_model(line);
+        let row = serde_json::json!({"c": line, "s": stored.text, "h": stored.hides_code(), "m": model.text});
+        out.push_str(&row.to_string());
+        out.push('\n');
+    }
+    std::fs::write(file, out).unwrap();
+}
