@@ -472,7 +472,7 @@ impl<'a> Emitter<'a> {
                 let operands =
                     operands.map(|(shape, count)| format!("({shape}, {})", count.code()));
                 format!(
-                    "SecretRule {{ on: {}, operands: &{}, options: {}, stdin: {} }}",
+                    "SecretRule {{ on: {}, operands: {}, options: {}, stdin: {} }}",
                     self.texts(&rule.on),
                     list(operands),
                     self.texts(&rule.options),
