@@ -16,6 +16,7 @@ use crate::raw::{
     Family, RawCheck, RawPager, RawProgram, RawSecretRule, RawTerminal, RawVariable, RawVariables,
 };
 use crate::read::{Source, TableError, read};
+use crate::tokens::{self, TokensDef};
 use crate::words::{
     UNSTATED, dialect, effect, file_notation, operand, option_line, program_notation, secret_input,
     style,
@@ -32,6 +33,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
     let mut programs = Vec::new();
     let mut keep = |result: Result<(), TableError>| errors.extend(result.err());
     let (mut variables, mut secrets, mut languages) = (VariablesDef::default(), None, Vec::new());
+    let mut tokens = TokensDef::default();
     let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
@@ -47,6 +49,10 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         match source.file.as_str() {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
             SECRETS => keep(read(source).map(|lists| secrets = Some(lists))),
+            tokens::FILE => match tokens::load(source) {
+                Ok(loaded) => tokens = loaded,
+                Err(more) => more.into_iter().for_each(|error| keep(Err(error))),
+            },
             file if file.starts_with("languages/") => {
                 keep(language(source).map(|language| languages.push(language)));
             }
@@ -77,7 +83,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         }
     }
     let needed = languages::FILES.iter().map(|known| known.file);
-    for file in needed.chain([VARIABLES, SECRETS]) {
+    for file in needed.chain([VARIABLES, SECRETS, tokens::FILE]) {
         if !sources.iter().any(|source| source.file == file) {
             keep(Err(missing(file)));
         }
@@ -87,6 +93,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
             programs,
             variables,
             secrets,
+            tokens,
             languages,
         }),
         _ => Err(errors),

@@ -1,5 +1,5 @@
-//! Build script: the tables in `programs/` and `languages/` in, Rust source with static data out. A
-//! mistake in a table is an error of the build.
+//! Build script: the tables in `programs/`, `languages/` and `secrets/` in, Rust source with static
+//! data out. A mistake in a table is an error of the build.
 
 mod calls;
 mod emit;
@@ -10,13 +10,14 @@ mod model;
 mod raw;
 mod read;
 mod secrets;
+mod tokens;
 mod words;
 
 use std::path::Path;
 use std::{env, fs};
 
 fn main() {
-    for path in ["programs", "languages", "build"] {
+    for path in ["programs", "languages", "secrets", "build"] {
         println!("cargo::rerun-if-changed={path}");
     }
     let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
@@ -29,6 +30,7 @@ fn main() {
             for (name, code) in [
                 ("tables.rs", emit::tables(&tables)),
                 ("languages.rs", emit::languages(&tables.languages)),
+                ("tokens.rs", tokens::code(&tables.tokens)),
             ] {
                 fs::write(Path::new(&out).join(name), code).expect("a file in the folder of cargo");
             }

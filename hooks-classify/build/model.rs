@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::raw::RawSecrets;
+use crate::tokens::TokensDef;
 
 /// An expression of Rust.
 pub(crate) type Code = String;
@@ -18,6 +19,7 @@ pub(crate) struct TablesDef {
     pub(crate) programs: Vec<NamedProgram>,
     pub(crate) variables: VariablesDef,
     pub(crate) secrets: RawSecrets,
+    pub(crate) tokens: TokensDef,
     pub(crate) languages: Vec<LanguageDef>,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use toml::Spanned;
 
 /// Keys of `family.toml`, which apply to the programs in its folder.
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -195,6 +196,24 @@ pub(crate) struct RawPrivate {
     pub(crate) files: Vec<String>,
     pub(crate) home: Vec<String>,
     pub(crate) variables: BTreeMap<String, String>,
+}
+
+/// The entries of `secrets/tokens.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawTokens {
+    pub(crate) token: Vec<RawToken>,
+}
+
+/// Formats of the tokens of an issuer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawToken {
+    pub(crate) issuer: Spanned<String>,
+    /// URL or file of a repository that states the formats.
+    pub(crate) source: Spanned<String>,
+    pub(crate) formats: Vec<Spanned<String>>,
+    pub(crate) samples: Vec<Spanned<String>>,
 }
 
 /// Without `off`, the program starts a pager only with an option of `on`.

@@ -35,7 +35,7 @@ pub(crate) struct Source {
 /// Reads the files with tables in the folder of the crate, in the order of their names.
 pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, TableError> {
     let mut sources = Vec::new();
-    for folder in ["languages", "programs"] {
+    for folder in ["languages", "programs", "secrets"] {
         add(root, folder, &mut sources)?;
     }
     sources.sort_by(|a, b| a.file.cmp(&b.file));

@@ -22,6 +22,12 @@ mod model;
 mod raw;
 #[path = "../build/read.rs"]
 mod read;
+#[path = "../build/tokens.rs"]
+#[allow(
+    dead_code,
+    reason = "the build script writes out the formats, which this test only loads"
+)]
+mod tokens;
 #[path = "../build/words.rs"]
 mod words;
 
@@ -29,7 +35,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{NamedProgram, OptionDef};
-use raw::{Family, RawSecrets, RawVariables};
+use raw::{Family, RawSecrets, RawTokens, RawVariables};
 use read::Source;
 
 fn source(file: &str, text: &str) -> Source {
@@ -427,6 +433,156 @@ fn every_program_of_a_file_is_checked() {
     );
 }
 
+/// Returns the mistakes of a file with formats of tokens, with `entry` for the values of the keys.
+fn token_mistakes(entry: [&str; 4]) -> Vec<String> {
+    let [issuer, source, formats, samples] = entry;
+    let text = format!(
+        "# A comment.\n[[token]]\nissuer = \"{issuer}\"\nsource = \"{source}\"\n\
+         formats = [{formats}]\nsamples = [{samples}]\n"
+    );
+    let loaded = tokens::load(&self::source(tokens::FILE, &text));
+    let mistakes = loaded.err().unwrap_or_default();
+    mistakes.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_mistake_in_a_format_of_tokens_stops_the_build() {
+    const URL: &str = "https://x.example/keys";
+    const SAMPLE: &str = "'x_{hex 40}'";
+    for (formats, sample) in [
+        ("'x_{hex 32+}'", SAMPLE),
+        ("'x_{hex 40} whole word'", SAMPLE),
+        ("'x_{word. 10-40}'", SAMPLE),
+        ("'{word 8+}-x{digit 1-2}'", "'{alnum 8}-x7'"),
+        ("'{hex 8}-x{alnum 0}'", "'{hex 8}-x'"),
+        ("'x{lower 2}-{hex 4}.{hex 4+}'", "'xab-{hex 4}.{hex 9}'"),
+        ("'|{base64url 9+}'", "'|{base64url 9}'"),
+    ] {
+        let mistakes = token_mistakes(["X", URL, formats, sample]);
+        assert!(mistakes.is_empty(), "{formats}: {mistakes:?}");
+    }
+    for (line, entry, what) in [
+        (3, ["", URL, "'x_{hex 9+}'", SAMPLE], "`issuer` is empty"),
+        (4, ["X", "", "'x_{hex 9+}'", SAMPLE], "source `` is neither"),
+        (4, ["X", "http://x", "'x_{hex 9+}'", SAMPLE], "is neither"),
+        (
+            4,
+            ["X", "own er/name", "'x_{hex 9+}'", SAMPLE],
+            "is neither",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{octal 9+}', 'x_{hex 9+}'", SAMPLE],
+            "unknown alphabet `octal`",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hexé 9+}', 'x_{hex 9+}'", SAMPLE],
+            "is not punctuation",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex some}', 'x_{hex 9+}'", SAMPLE],
+            "unknown count `some`",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 9-8}', 'x_{hex 9+}'", SAMPLE],
+            "unknown count `9-8`",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex}', 'x_{hex 9+}'", SAMPLE],
+            "needs an alphabet and a count",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 9+', 'x_{hex 9+}'", SAMPLE],
+            "a brace is not closed",
+        ),
+        (
+            5,
+            ["X", URL, "'x_}', 'x_{hex 9+}'", SAMPLE],
+            "`}` is unexpected",
+        ),
+        (
+            5,
+            ["X", URL, "'x y{hex 9}', 'x_{hex 9+}'", SAMPLE],
+            "` ` is unexpected",
+        ),
+        (5, ["X", URL, "'', 'x_{hex 9+}'", SAMPLE], "has no keyword"),
+        (
+            5,
+            ["X", URL, "'{hex 9+}', 'x_{hex 9+}'", SAMPLE],
+            "has no keyword",
+        ),
+        (
+            5,
+            ["X", URL, "'x_', 'x_{hex 9+}'", SAMPLE],
+            "has no `{…}` behind its keyword",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 2}ab{hex 9+}', 'x_{hex 9+}'", SAMPLE],
+            "the alphabet of a run contains the next character",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 2}{word 9+}', 'x_{hex 9+}'", SAMPLE],
+            "the alphabet of a run contains the next character",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 9+}', 'y_{hex 9+}'", SAMPLE],
+            "`y_{hex 9+}` has no sample",
+        ),
+        (
+            5,
+            ["X", URL, "'x_{hex 9+}', 'x_{hex 9+}'", SAMPLE],
+            "duplicate format; see also line 5",
+        ),
+        (
+            6,
+            ["X", URL, "'x_{hex 9+}'", "'x_{hex 40}', 'y_{hex 40}'"],
+            "has none of the formats",
+        ),
+        (
+            6,
+            ["X", URL, "'x_{hex 9+}'", "'x_{hex 40}', 'x_{hex 8}'"],
+            "has none of the formats",
+        ),
+        (
+            6,
+            ["X", URL, "'x_{hex 9+}'", "'x_{hex 40}', 'x_{alnum 40}'"],
+            "has none of the formats",
+        ),
+        (
+            6,
+            [
+                "X",
+                URL,
+                "'x_{hex 9+}'",
+                "'x_{hex 40}', 'x_{hex 40}-{hex 9}'",
+            ],
+            "none of the formats",
+        ),
+        (
+            6,
+            ["X", URL, "'x_{hex 9+}'", "'x_{hex 40}', 'x_{hex 9+}'"],
+            "has no exact count",
+        ),
+    ] {
+        let found = token_mistakes(entry);
+        let begin = format!("{}:{line}: `{}`: ", tokens::FILE, entry[0]);
+        assert_eq!(found.len(), 1, "{entry:?}: {found:?}");
+        assert!(found[0].starts_with(&begin), "{entry:?}: {found:?}");
+        assert!(found[0].contains(what), "{entry:?}: {found:?}");
+    }
+    let unknown = tokens::load(&source(tokens::FILE, "[[token]]\nissuers = 'X'\n"));
+    let unknown = unknown.expect_err("an unknown key")[0].to_string();
+    assert!(unknown.contains(":2: unknown field `issuers`"), "{unknown}");
+}
+
 #[test]
 fn the_files_of_the_crate_are_checked_together() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -435,7 +591,12 @@ fn the_files_of_the_crate_are_checked_together() {
 
     let mut wrong = sources();
     wrong.retain(|source| {
-        !["languages/any.toml", "programs/secrets.toml"].contains(&source.file.as_str())
+        ![
+            "languages/any.toml",
+            "programs/secrets.toml",
+            "secrets/tokens.toml",
+        ]
+        .contains(&source.file.as_str())
     });
     for source in &mut wrong {
         match source.file.as_str() {
@@ -456,6 +617,7 @@ fn the_files_of_the_crate_are_checked_together() {
     for wanted in [
         "languages/any.toml: the file is missing",
         "programs/secrets.toml: the file is missing",
+        "secrets/tokens.toml: the file is missing",
         ": unknown list `basic`",
         "languages/mongo.toml: the list `reads` is missing",
         ": unknown field `variables`",
@@ -468,7 +630,7 @@ fn the_files_of_the_crate_are_checked_together() {
             "{wanted}: {found:?}"
         );
     }
-    assert_eq!(found.len(), 8, "{found:?}");
+    assert_eq!(found.len(), 9, "{found:?}");
 }
 
 /// The page about tables.
@@ -568,11 +730,22 @@ fn the_page_about_tables_lists_the_keys_of_secrets_and_variables() {
     let secrets = toml::from_str::<RawSecrets>("sents = 1").err();
     let private = toml::from_str::<RawSecrets>("[private]\nsents = 1").err();
     let variables = toml::from_str::<RawVariables>("[[variable]]\nsents = 1").err();
+    let tokens = toml::from_str::<RawTokens>("[[token]]\nsents = 1").err();
     let mut keys = BTreeSet::new();
-    for mistake in [secrets, private, variables] {
+    for mistake in [secrets, private, variables, tokens] {
         keys.extend(expected(mistake.expect("a mistake").message()));
     }
     assert_eq!(rows("Secrets and variables"), keys);
+}
+
+#[test]
+fn the_page_about_tables_lists_the_alphabets_of_tokens() {
+    let line = section("Secrets and variables")
+        .lines()
+        .find(|line| line.starts_with("Alphabets: "));
+    let alphabets = quoted(line.expect("a line with the alphabets"));
+    let known = tokens::ALPHABETS.iter().map(|(name, _)| (*name).to_owned());
+    assert_eq!(alphabets, known.collect());
 }
 
 #[test]
