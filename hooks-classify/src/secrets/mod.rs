@@ -2,3 +2,4 @@
 //! knows what a command is.
 
 pub(crate) mod names;
+pub(crate) mod tokens;
