@@ -49,6 +49,12 @@ pub(crate) fn tables(tables: &TablesDef) -> String {
     );
     let paths = secrets::paths(&tables.secrets);
     let _ = writeln!(code, "pub(super) static SECRETS: SecretPaths = {paths};");
+    let files = &tables.files.code;
+    let _ = writeln!(
+        code,
+        "pub(super) static CODE_FILES: CodeFiles = CodeFiles {{ names: &{:?}, endings: &{:?}, folders: &{:?} }};",
+        files.names, files.endings, files.folders
+    );
     let checked = tables.programs.iter().filter_map(|entry| {
         let (name, checked) = (entry.names.first()?, entry.checked.as_ref()?);
         let (version, by, on) = (&checked.version, &checked.by, &checked.on);
@@ -375,7 +381,7 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, secrets: {} }}",
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, sets_variables: {}, schedules_input: {}, secrets: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -415,6 +421,8 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
             self.call_patterns(&details.places_links),
+            details.sets_variables,
+            details.schedules_input,
             self.secret_rules(&details.secrets),
         );
         self.details.item(code)
@@ -472,10 +480,11 @@ impl<'a> Emitter<'a> {
                 let operands =
                     operands.map(|(shape, count)| format!("({shape}, {})", count.code()));
                 format!(
-                    "SecretRule {{ on: {}, operands: {}, options: {}, stdin: {} }}",
+                    "SecretRule {{ on: {}, operands: {}, options: {}, joined: {}, stdin: {} }}",
                     self.texts(&rule.on),
                     list(operands),
                     self.texts(&rule.options),
+                    self.texts(&rule.joined),
                     optional(rule.stdin.clone())
                 )
             })

@@ -13,9 +13,11 @@ use crate::model::{
     TablesDef, VariableDef, VariablesDef,
 };
 use crate::raw::{
-    Family, RawCheck, RawPager, RawProgram, RawSecretRule, RawTerminal, RawVariable, RawVariables,
+    Family, RawCheck, RawFiles, RawPager, RawProgram, RawSecretRule, RawTerminal, RawVariable,
+    RawVariables,
 };
 use crate::read::{Source, TableError, read};
+use crate::secret_words::{self, WordLists};
 use crate::tokens::{self, TokensDef};
 use crate::words::{
     UNSTATED, dialect, effect, file_notation, operand, option_line, program_notation, secret_input,
@@ -24,6 +26,7 @@ use crate::words::{
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
+const FILES: &str = "programs/files.toml";
 /// End of the path of the file about a family, which is the folder of its programs.
 const FAMILY: &str = "/family.toml";
 
@@ -34,6 +37,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
     let mut keep = |result: Result<(), TableError>| errors.extend(result.err());
     let (mut variables, mut secrets, mut languages) = (VariablesDef::default(), None, Vec::new());
     let mut tokens = TokensDef::default();
+    let (mut files, mut words) = (RawFiles::default(), WordLists::default());
     let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
@@ -49,6 +53,10 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         match source.file.as_str() {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
             SECRETS => keep(read(source).map(|lists| secrets = Some(lists))),
+            FILES => keep(read(source).map(|raw| files = raw)),
+            secret_words::FILE => {
+                keep(secret_words::load(source).map(|lists| words = lists));
+            }
             tokens::FILE => match tokens::load(source) {
                 Ok(loaded) => tokens = loaded,
                 Err(more) => more.into_iter().for_each(|error| keep(Err(error))),
@@ -83,7 +91,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         }
     }
     let needed = languages::FILES.iter().map(|known| known.file);
-    for file in needed.chain([VARIABLES, SECRETS, tokens::FILE]) {
+    for file in needed.chain([VARIABLES, SECRETS, FILES, tokens::FILE, secret_words::FILE]) {
         if !sources.iter().any(|source| source.file == file) {
             keep(Err(missing(file)));
         }
@@ -94,6 +102,8 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
             variables,
             secrets,
             tokens,
+            secret_words: words,
+            files,
             languages,
         }),
         _ => Err(errors),
@@ -371,6 +381,8 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             None => above.map(|p| p.package_scripts.clone()).unwrap_or_default(),
         },
         replaces_files: raw.replaces_files,
+        sets_variables: raw.sets_variables || above.is_some_and(|p| p.sets_variables),
+        schedules_input: raw.schedules_input,
         // `named_program` sets the keys that are allowed for programs only.
         ..DetailsDef::default()
     };
@@ -427,6 +439,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
                 .map(|one| (one.secret.clone(), one.count))
                 .collect(),
             options: Vec::new(),
+            joined: Vec::new(),
             stdin: None,
         });
     }
@@ -465,10 +478,12 @@ fn secret_rule(
         on,
         operands: operands.collect::<Result<_, String>>()?,
         options: names(&raw.options.0)?,
+        joined: raw.joined.0.split_whitespace().map(str::to_owned).collect(),
         stdin: raw.stdin.as_deref().map(secret_input).transpose()?,
     };
-    match rule.operands.is_empty() && rule.options.is_empty() && rule.stdin.is_none() {
-        true => Err("`secrets` needs `operands`, `options` or `stdin`".to_owned()),
+    let is_empty = rule.operands.is_empty() && rule.options.is_empty() && rule.joined.is_empty();
+    match is_empty && rule.stdin.is_none() {
+        true => Err("`secrets` needs `operands`, `options`, `joined` or `stdin`".to_owned()),
         false => Ok(rule),
     }
 }

@@ -9,6 +9,7 @@ mod load;
 mod model;
 mod raw;
 mod read;
+mod secret_words;
 mod secrets;
 mod tokens;
 mod words;
@@ -31,6 +32,7 @@ fn main() {
                 ("tables.rs", emit::tables(&tables)),
                 ("languages.rs", emit::languages(&tables.languages)),
                 ("tokens.rs", tokens::code(&tables.tokens)),
+                ("secret_words.rs", secret_words::code(&tables.secret_words)),
             ] {
                 fs::write(Path::new(&out).join(name), code).expect("a file in the folder of cargo");
             }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::raw::RawSecrets;
+use crate::raw::{RawFiles, RawSecrets};
+use crate::secret_words::WordLists;
 use crate::tokens::TokensDef;
 
 /// An expression of Rust.
@@ -20,6 +21,8 @@ pub(crate) struct TablesDef {
     pub(crate) variables: VariablesDef,
     pub(crate) secrets: RawSecrets,
     pub(crate) tokens: TokensDef,
+    pub(crate) secret_words: WordLists,
+    pub(crate) files: RawFiles,
     pub(crate) languages: Vec<LanguageDef>,
 }
 
@@ -125,6 +128,8 @@ pub(crate) struct DetailsDef {
     pub(crate) runs_packages: Vec<CallPatternDef>,
     pub(crate) packages_in: Option<String>,
     pub(crate) places_links: Vec<CallPatternDef>,
+    pub(crate) sets_variables: bool,
+    pub(crate) schedules_input: bool,
     pub(crate) secrets: Vec<SecretRuleDef>,
 }
 
@@ -163,6 +168,7 @@ pub(crate) struct SecretRuleDef {
     pub(crate) on: Vec<String>,
     pub(crate) operands: Vec<(Code, CountDef)>,
     pub(crate) options: Vec<String>,
+    pub(crate) joined: Vec<String>,
     pub(crate) stdin: Option<Code>,
 }
 

@@ -102,6 +102,10 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) places_links: Vec<String>,
     #[serde(default)]
+    pub(crate) sets_variables: bool,
+    #[serde(default)]
+    pub(crate) schedules_input: bool,
+    #[serde(default)]
     pub(crate) secrets: Vec<RawSecretRule>,
 }
 
@@ -115,6 +119,9 @@ pub(crate) struct RawSecretRule {
     pub(crate) operands: Vec<String>,
     #[serde(default)]
     pub(crate) options: OptionNames,
+    /// Letters of options whose value is joined, in a style that does not join letters.
+    #[serde(default)]
+    pub(crate) joined: OptionNames,
     pub(crate) stdin: Option<String>,
 }
 
@@ -196,6 +203,25 @@ pub(crate) struct RawPrivate {
     pub(crate) files: Vec<String>,
     pub(crate) home: Vec<String>,
     pub(crate) variables: BTreeMap<String, String>,
+}
+
+/// The entries of `programs/files.toml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawFiles {
+    pub(crate) code: RawCodeFiles,
+}
+
+/// Files whose contents run later.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawCodeFiles {
+    /// Names without a dot at the start.
+    pub(crate) names: Vec<String>,
+    /// Endings after the last dot.
+    pub(crate) endings: Vec<String>,
+    /// Parts of paths.
+    pub(crate) folders: Vec<String>,
 }
 
 /// The entries of `secrets/tokens.toml`.

@@ -95,6 +95,7 @@ pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("powershell", "Language::PowerShell"),
     ("mongo", "Language::Mongo"),
     ("cmd", "Language::Cmd"),
+    ("tcl", "Language::Tcl"),
 ];
 
 /// Returns the code of a name in one of the lists above.
@@ -192,6 +193,11 @@ fn secret_shape(name: &str) -> Result<Option<Code>, String> {
             let schemes: Vec<&str> = schemes.split(',').collect();
             format!("SecretShape::Scheme(&{schemes:?})")
         }
+        ("secret-options", None) => "SecretShape::Options".to_owned(),
+        ("login", None) => "SecretShape::Login(\":\")".to_owned(),
+        ("login", Some(separators)) if !separators.is_empty() => {
+            format!("SecretShape::Login({separators:?})")
+        }
         ("secret-name", None) => "SecretShape::Name".to_owned(),
         ("secret-of-name", None) => "SecretShape::OfName".to_owned(),
         ("credentials", None) => "SecretShape::After(\":\")".to_owned(),
@@ -211,6 +217,7 @@ pub(crate) fn secret_input(name: &str) -> Result<Code, String> {
         "lines" => "SecretInput::Lines",
         "first-line" => "SecretInput::FirstLine",
         "accounts" => "SecretInput::Accounts",
+        "logins" => "SecretInput::Logins",
         other => return Err(format!("unknown input of secrets `{other}`")),
     }
     .to_owned())

@@ -88,15 +88,18 @@ pub use inspect::{
     CommandLine, OptionEntry, ProgramEntry, options_of, programs, read_command_line,
 };
 pub use model::arg::UNKNOWN;
+pub use model::code_span::{CodeKind, CodeSpan};
 pub use model::effect::Crud;
 pub use model::language::Language;
 pub use model::parts::{
     FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
 pub use model::program_name::without_system_folder;
+pub use model::secret_span::{SecretKind, SecretSpan};
 pub use model::shells::Shells;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
+pub use secrets::secrets_in_text;
 pub use tables::{PackageRun, TableCheck, Tables};
 
 use model::trace::Trace;

@@ -22,6 +22,12 @@ mod model;
 mod raw;
 #[path = "../build/read.rs"]
 mod read;
+#[path = "../build/secret_words.rs"]
+#[allow(
+    dead_code,
+    reason = "the build script writes out the lists, which this test only loads"
+)]
+mod secret_words;
 #[path = "../build/tokens.rs"]
 #[allow(
     dead_code,

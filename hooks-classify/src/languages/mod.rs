@@ -5,6 +5,7 @@
 pub(crate) mod awk;
 mod cmd;
 mod code;
+pub(crate) mod evaluation;
 #[cfg(feature = "javascript")]
 mod javascript;
 mod missing_feature;
@@ -76,6 +77,7 @@ pub(crate) fn analyze_script(
         | Language::Node
         | Language::Php
         | Language::Lua
+        | Language::Tcl
         | Language::Code => code::analyze(language, script),
     });
     analysis

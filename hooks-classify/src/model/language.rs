@@ -19,6 +19,7 @@ pub enum Language {
     PowerShell,
     Mongo,
     Cmd,
+    Tcl,
     /// A language without a dedicated reader.
     Code,
 }

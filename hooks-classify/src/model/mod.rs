@@ -3,12 +3,14 @@
 
 pub(crate) mod arg;
 pub(crate) mod assigned_values;
+pub(crate) mod code_span;
 pub(crate) mod device;
 pub(crate) mod effect;
 pub(crate) mod environment;
 pub(crate) mod finding;
 pub(crate) mod io;
 pub(crate) mod language;
+pub(crate) mod lazy_regex;
 pub(crate) mod notation;
 pub(crate) mod parts;
 pub(crate) mod possible_options;
@@ -17,6 +19,7 @@ pub(crate) mod program_name;
 pub(crate) mod role;
 pub(crate) mod script;
 pub(crate) mod secret_shape;
+pub(crate) mod secret_span;
 pub(crate) mod shells;
 pub(crate) mod span;
 pub(crate) mod sql_dialect;

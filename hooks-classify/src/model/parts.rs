@@ -5,10 +5,13 @@
 //! classifies the command. Words that are only known when the command runs are marked, never left
 //! out.
 
+use std::ops::Range;
+
 use super::arg::{Arg, UNKNOWN};
 use super::effect::Crud;
 use super::language::Language;
 use super::program_name::without_system_folder;
+use super::secret_shape::{SecretInput, SecretShape};
 use super::span::Span;
 use super::unseen_code::UnseenCode;
 
@@ -32,9 +35,17 @@ pub struct Parts {
     pub scripts: Vec<Script>,
     /// Source of code that belongs to no part and is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
+    /// The command.
+    pub(crate) command: String,
 }
 
 impl Parts {
+    /// Returns the command.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
     /// Returns `true` if [`all`](Self::all) has every command that a shell would run: both parsers
     /// agree on every text, and the interpreter followed the whole command.
     #[must_use]
@@ -106,6 +117,23 @@ pub struct Part {
     pub package_scripts: Vec<Word>,
     /// Source of code that the part runs and that is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
+    /// Parts whose output the part reads from a pipe.
+    pub(crate) fed_by: Option<Range<usize>>,
+    /// Texts that the part runs in a shell.
+    pub(crate) run_texts: Vec<Word>,
+    /// Values of variables and settings that name programs.
+    pub(crate) run_values: Vec<Word>,
+    /// Variables that the words of the part expand.
+    pub(crate) expansions: Vec<Expansion>,
+}
+
+/// Expansion of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Expansion {
+    /// Name of the variable, or a sign such as `@`.
+    pub(crate) name: String,
+    /// The word that has the expansion.
+    pub(crate) span: Span,
 }
 
 /// File that a program looks up by a name from its table.
@@ -155,6 +183,22 @@ pub struct PartCall {
     pub connects: bool,
     /// `true` if the program connects to this machine because no option names another host.
     pub connects_to_localhost: bool,
+    /// Words that the table reads as secrets or as names of secrets.
+    pub(crate) secret_words: Vec<(Word, SecretShape)>,
+    /// Values of options that are neither text nor secrets: files, programs, scripts.
+    pub(crate) plain_values: Vec<Word>,
+    /// Words with code: a script, a program.
+    pub(crate) code_words: Vec<Word>,
+    /// Secrets that the program reads from its standard input.
+    pub(crate) secret_input: Option<SecretInput>,
+    /// `true` if the program prints its words.
+    pub(crate) prints_words: bool,
+    /// `true` if the program sets variables by its words: `env`, `docker run -e`.
+    pub(crate) sets_variables: bool,
+    /// `true` if the program runs its input later: `crontab`.
+    pub(crate) schedules_input: bool,
+    /// `true` if the program runs statements and takes a password, which it never runs.
+    pub(crate) is_client: bool,
 }
 
 /// Script in another language that a part runs.
@@ -241,6 +285,10 @@ impl Part {
             manifests: Vec::new(),
             package_scripts: Vec::new(),
             unseen_code: None,
+            fed_by: None,
+            run_texts: Vec::new(),
+            run_values: Vec::new(),
+            expansions: Vec::new(),
         }
     }
 
@@ -249,10 +297,16 @@ impl Part {
         let calls = self.calls.iter_mut().flat_map(|call| {
             let options = call.options.iter_mut();
             let values = options.filter_map(|(_, value)| value.as_mut());
-            values.chain(&mut call.operands)
+            let secrets = call.secret_words.iter_mut().map(|(word, _)| word);
+            (values.chain(&mut call.operands).chain(secrets))
+                .chain(&mut call.plain_values)
+                .chain(&mut call.code_words)
         });
         let files = self.path_effects.iter_mut().chain(&mut self.redirections);
         let values = self.assignments.iter_mut().map(|one| &mut one.value);
+        let values = values
+            .chain(&mut self.run_texts)
+            .chain(&mut self.run_values);
         (self.words.iter_mut())
             .chain(calls)
             .chain(files.map(|file| &mut file.path))

@@ -6,19 +6,19 @@ use super::roles::assign;
 use crate::model::arg::Arg;
 use crate::model::secret_shape::{SecretInput, SecretShape};
 use crate::secrets::names::SecretName;
-use crate::tables::SecretRule;
+use crate::tables::{SecretRule, matches};
 
 /// A word of a call, with the part of it that is a secret.
 #[derive(Debug)]
-pub(crate) struct SecretWord<'c> {
-    pub(crate) arg: &'c Arg,
+pub(crate) struct SecretWord {
+    pub(crate) arg: Arg,
     pub(crate) shape: SecretShape,
 }
 
 impl Call {
     /// Returns the operands and the values of options for which the table says whether they are
     /// secrets.
-    pub(crate) fn secret_words(&self) -> Vec<SecretWord<'_>> {
+    pub(crate) fn secret_words(&self) -> Vec<SecretWord> {
         let mut words = Vec::new();
         let rule = self.secret_rule(|rule| !rule.options.is_empty());
         let named = rule.map_or(&[][..], |rule| rule.options);
@@ -28,7 +28,23 @@ impl Call {
                 false => opt.spec.secret,
             };
             if let (Some(arg), true) = (&opt.value, shape != SecretShape::Unstated) {
+                let arg = arg.clone();
                 words.push(SecretWord { arg, shape });
+            }
+        }
+        let joined = self.secret_rule(|rule| !rule.joined.is_empty());
+        for arg in joined.iter().flat_map(|_| &self.args) {
+            let letters = joined.iter().flat_map(|rule| rule.joined);
+            let is_known = self.options.iter().any(|opt| opt.name == arg.text);
+            let value = letters
+                .filter_map(|letters| arg.text.strip_prefix(letters))
+                .next();
+            if let Some(value) = value.filter(|value| !is_known && !value.is_empty()) {
+                let arg = arg.with_text(value);
+                words.push(SecretWord {
+                    arg,
+                    shape: SecretShape::Whole,
+                });
             }
         }
         if let Some(rule) = self.secret_rule(|rule| !rule.operands.is_empty()) {
@@ -42,12 +58,13 @@ impl Call {
                         SecretShape::OfName
                             if !before.is_some_and(|name| SecretName::new(name).is_secret()) =>
                         {
-                            SecretShape::Name
+                            SecretShape::Unstated
                         }
                         SecretShape::OfName => SecretShape::Whole,
                         shape => shape,
                     };
                     if shape != SecretShape::Unstated {
+                        let arg = arg.clone();
                         words.push(SecretWord { arg, shape });
                     }
                 }
@@ -70,7 +87,8 @@ impl Call {
                     None => (*option, None),
                 };
                 let stated = opt.value.as_ref().map(|arg| arg.text.as_str());
-                opt.name == name && (value.is_none() || value == stated)
+                opt.name == name
+                    && value.is_none_or(|value| stated.is_some_and(|stated| matches(value, stated)))
             })
         };
         let rules = self.program.details.secrets.iter();

@@ -24,106 +24,18 @@ pub(crate) fn is_secret_variable(name: &str) -> bool {
         || name.ends_with("_AUTH")
 }
 
-/// Parts of names of secrets, in lower case.
-const PARTS: &[&str] = &[
-    "token",
-    "secret",
-    "passwd",
-    "password",
-    "passphrase",
-    "passwort",
-    "passcode",
-    "passkey",
-    "pwd",
-    "credential",
-    "cookie",
-    "signature",
-    "mnemonic",
-    "otpseed",
-    "mfaseed",
-    "2faseed",
-    "apikey",
-    "authkey",
-    "privatekey",
-    "accesskey",
-    "accountkey",
-    "encryptionkey",
-    "masterkey",
-    "signingkey",
-];
+mod words {
+    //! The lists of `secrets/words.toml`.
 
-/// Last words of names of secrets. Alone, the words of [`AMBIGUOUS`] have other meanings.
-const LAST_WORDS: &[&str] = &[
-    "key", "pass", "psk", "pw", "pin", "otp", "auth", "sig", "sid", "session", "pat",
-];
+    include!(concat!(env!("OUT_DIR"), "/secret_words.rs"));
+}
 
-/// Names that alone do not denote a secret: the key of an entry, a part of a session.
-const AMBIGUOUS: &[&str] = &["key", "keys", "auth", "sig", "sid", "session", "pat"];
-
-/// Endings of names that begin like the name of a secret but denote its source, its place, or the
-/// program that provides it.
-const SOURCES: &[&str] = &[
-    "stdin", "file", "path", "dir", "fd", "id", "arn", "command", "cmd", "program", "helper",
-    "prompt", "askpass", "extpass", "script", "name", "names", "eval", "exec", "provider",
-    "process", "plugin", "hook", "agent", "callback", "address", "format", "env", "policy",
-];
-
-/// Endings of [`SOURCES`] that other words have, too: these must be whole words.
-const SHORT_SOURCES: &[&str] = &["fd", "id", "dir", "arn", "env"];
-
-/// Last words of names of measures, whose numbers are not secrets.
-const MEASURES: &[&str] = &[
-    "size",
-    "bits",
-    "bytes",
-    "length",
-    "len",
-    "count",
-    "limit",
-    "max",
-    "min",
-    "ttl",
-    "timeout",
-    "age",
-    "days",
-    "hours",
-    "minutes",
-    "seconds",
-    "secs",
-    "interval",
-    "expiry",
-    "expires",
-    "expire",
-    "lifetime",
-    "rounds",
-    "iterations",
-    "cost",
-    "port",
-    "version",
-    "index",
-    "number",
-    "slots",
-];
-
-/// Words with the ending of a password's name.
-const WORDS_IN_PASS: &[&str] = &[
-    "bypass",
-    "compass",
-    "surpass",
-    "encompass",
-    "trespass",
-    "overpass",
-    "underpass",
-    "stdinpass",
-];
-
-/// First words of names of switches: `--no-password`, `--show-secrets`.
-const SWITCHES: &[&str] = &[
-    "no", "without", "with", "show", "list", "print", "check", "delete", "remove", "export",
-    "import", "get", "reset", "use", "save", "ask", "prompt", "require", "allow", "skip",
-    "disable", "enable", "recv", "send", "refresh", "search", "fetch", "edit", "sign", "gen",
-    "generate", "locate", "verify", "renew", "rotate", "resolve", "from", "keep", "ignore",
-];
+use words::{
+    AMBIGUOUS, ANY_WORDS, ENDINGS, FOLDERS, KEY_FILES, LAST_WORDS, MEASURES, PARTS, PROGRAMS,
+    SHORT_SOURCES, SOURCES, SWITCHES, WORDS_IN_PASS,
+};
+pub(crate) use words::{FILE_WORDS, LABELS, SETTERS};
+pub(super) use words::{LOGINS, OTP_SUBJECTS, SETTINGS, SHARED_USERS};
 
 /// Name of a variable, a setting or an option, in lower case.
 pub(crate) struct SecretName {
@@ -150,13 +62,40 @@ impl SecretName {
 
     /// Returns `true` if the name denotes the source of a secret, or the program that provides it.
     pub(crate) fn names_a_source(&self) -> bool {
-        // `tokenHelper`, `password_file`
-        SOURCES
+        // `tokenHelper`, but not `paid`
+        let is_word = |end: &&str| {
+            let before = self.lower.strip_suffix(end);
+            before.is_some_and(|before| before.ends_with(['_', '-', '.']))
+        };
+        SOURCES.iter().any(|end| self.lower.ends_with(end)) || SHORT_SOURCES.iter().any(is_word)
+    }
+
+    /// Returns `true` if the name may denote a kind of login: `--auth password`.
+    pub(crate) fn names_a_login(&self) -> bool {
+        self.lower.ends_with("auth")
+    }
+
+    /// Returns `true` if a value of the name is a path: a working directory, the file of a key, the
+    /// name of a setting of Git.
+    pub(crate) fn is_path(&self, value: &str) -> bool {
+        let last = self.words().last().unwrap_or_default();
+        let is_file = || {
+            value.starts_with(['/', '~', '.']) || KEY_FILES.iter().any(|end| value.ends_with(end))
+        };
+        let is_path = match FOLDERS.contains(&last) {
+            true => value.starts_with('/'),
+            false => matches!(last, "key" | "keys") && is_file(),
+        };
+        is_path || self.lower.starts_with("git_config_key")
+    }
+
+    /// Returns `true` if the value of a variable or setting with the name is a program or options of
+    /// one.
+    pub(crate) fn names_a_program(&self) -> bool {
+        let last = self.words().last().unwrap_or_default();
+        PROGRAMS
             .iter()
-            .any(|end| match self.lower.strip_suffix(end) {
-                Some(before) if SHORT_SOURCES.contains(end) => before.ends_with(['_', '-', '.']),
-                before => before.is_some(),
-            })
+            .any(|end| last == *end || end.len() > 5 && last.ends_with(end))
     }
 
     /// Returns `true` if the name denotes a measure of a secret: `KEY_SIZE`.
@@ -164,6 +103,12 @@ impl SecretName {
         let last = self.words().last().unwrap_or_default();
         let singular = last.strip_suffix('s').unwrap_or(last);
         MEASURES.contains(&last) || MEASURES.contains(&singular)
+    }
+
+    /// Returns `true` if the value is a program that prints a secret: `--password-command`.
+    pub(crate) fn names_a_secret_of_a_program(&self) -> bool {
+        let joined: String = self.lower.chars().filter(|c| c.is_alphanumeric()).collect();
+        PARTS.iter().any(|part| joined.contains(part)) && self.names_a_source()
     }
 
     /// Returns `true` if an option with the name is a switch, whose next word is not its value.
@@ -189,11 +134,12 @@ impl SecretName {
                 .to_owned()
         };
         // `DB_PASS_PROD`, but not `DBUS_SESSION_BUS_ADDRESS`.
-        let is_long = |word: &str| matches!(word, "pass" | "key" | "psk" | "pw" | "pin" | "otp");
         let last = self.words().last().unwrap_or_default();
         LAST_WORDS.contains(&stem(last).as_str())
-            || self.words().any(|word| is_long(&stem(word)))
-            || stem(last).ends_with("pass")
+            || self
+                .words()
+                .any(|word| ANY_WORDS.contains(&stem(word).as_str()))
+            || ENDINGS.iter().any(|end| stem(last).ends_with(end))
     }
 }
 

@@ -104,6 +104,8 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         runs_packages,
         packages_in,
         places_links,
+        sets_variables,
+        schedules_input,
         secrets,
     } = details;
     let mut keys = vec![
@@ -157,6 +159,8 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ("runs_packages", shown(runs_packages)),
         ("packages_in", packages_in.map(str::to_owned)),
         ("places_links", shown(places_links)),
+        ("sets_variables", sets_variables.then(String::new)),
+        ("schedules_input", schedules_input.then(String::new)),
         (
             "secrets",
             (!secrets.is_empty()).then(|| format!("{secrets:?}")),

@@ -17,9 +17,9 @@ mod compiled {
     use super::private::{FolderPattern, PathRoot, PrivateFolders};
     use super::secrets::{PathPatterns, SecretPaths};
     use super::{
-        CommandSource, ContentsRule, FileLocator, InteractiveRule, OperandCount, OptionSpec,
-        PagerRule, Program, ProgramDetails, RecursionRule, SecretRule, Style, TableCheck,
-        ValueArity, VariableRule,
+        CodeFiles, CommandSource, ContentsRule, FileLocator, InteractiveRule, OperandCount,
+        OptionSpec, PagerRule, Program, ProgramDetails, RecursionRule, SecretRule, Style,
+        TableCheck, ValueArity, VariableRule,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
@@ -45,7 +45,7 @@ use crate::model::sql_dialect::SqlDialect;
 use std::net::IpAddr;
 
 use calls::CallPattern;
-use compiled::{HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, VARIABLES};
+use compiled::{CODE_FILES, HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
 /// Style of a command line, from which [`options`](crate::options) derives the rules for reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,6 +149,8 @@ pub(crate) struct SecretRule {
     pub(crate) operands: &'static [(SecretShape, OperandCount)],
     /// Options whose values are secrets.
     pub(crate) options: &'static [&'static str],
+    /// Options whose joined values are secrets, in a style that joins no letters: `-pSECRET`.
+    pub(crate) joined: &'static [&'static str],
     pub(crate) stdin: Option<SecretInput>,
 }
 
@@ -296,6 +298,10 @@ pub(crate) struct ProgramDetails {
     pub(crate) packages_in: Option<&'static str>,
     /// Calls that may put a symbolic link into a folder.
     pub(crate) places_links: &'static [CallPattern],
+    /// `true` if it sets variables by words such as `NAME=VALUE`.
+    pub(crate) sets_variables: bool,
+    /// `true` if it runs its standard input later.
+    pub(crate) schedules_input: bool,
     /// Secrets among its operands, in values of options and on its standard input.
     pub(crate) secrets: &'static [SecretRule],
 }
@@ -374,6 +380,25 @@ impl Program {
         !self.details.offline && !options.chain(operands).any(interprets)
     }
 
+    /// Returns `true` if the program runs statements, or takes a password beside code: a client of a
+    /// server, which never runs the password.
+    pub(crate) fn is_client(&self) -> bool {
+        let is_statement = |role: &Role| {
+            matches!(
+                role,
+                Role::Script(Language::Sql | Language::Redis | Language::Mongo)
+            )
+        };
+        let is_password = |option: &OptionSpec| {
+            !matches!(option.secret, SecretShape::Unstated | SecretShape::Name)
+        };
+        self.options
+            .values()
+            .any(|option| is_password(option) || is_statement(&option.role))
+            || self.operands.iter().any(|(role, _)| is_statement(role))
+            || !self.details.secrets.is_empty()
+    }
+
     /// Returns the command that a word names: by name, then by pattern, then among the commands of
     /// `commands_of`.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
@@ -414,6 +439,14 @@ impl Program {
             && self.function.is_none()
             && self.options.values().all(|option| option.effect.is_none())
     }
+}
+
+/// Files whose contents run later.
+#[derive(Debug)]
+pub(crate) struct CodeFiles {
+    names: &'static [&'static str],
+    endings: &'static [&'static str],
+    folders: &'static [&'static str],
 }
 
 /// When the table of a program was last compared with the program itself.
@@ -588,6 +621,19 @@ impl Tables {
                 && variable.only.iter().any(is_special)
                 && !variable.harmless.iter().any(|text| matches(text, value))
         })
+    }
+
+    /// Returns `true` if the contents of a file run later: a script, a file of start, a hook,
+    /// settings that name programs.
+    pub(crate) fn is_code_file(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        ending.is_some_and(|(_, ending)| CODE_FILES.endings.contains(&ending))
+            || CODE_FILES.names.contains(&name.trim_start_matches('.'))
+            || CODE_FILES
+                .folders
+                .iter()
+                .any(|folder| path.contains(folder))
     }
 
     /// Returns `true` if a path is known to contain secrets.

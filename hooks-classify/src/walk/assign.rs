@@ -181,6 +181,7 @@ impl Interpreter<'_> {
         if !name.ends_with("PATH") {
             self.sink.recorder.record_settings_file(value);
         }
+        self.sink.recorder.record_run_value(value);
         let reason = format!("sets `{name}`, {}", variable.why);
         self.add_finding(Effect::Code, value.span, reason);
         if variable.runs_value && value.is_known() && !value.text.is_empty() {

@@ -51,6 +51,7 @@ impl<'t> Interpreter<'t> {
 
     /// Interprets a text from the value of a word; its unknown parts may be anything.
     pub(crate) fn run_shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
+        self.sink.recorder.record_run_text(arg);
         if arg.is_known() && !arg.has_guessed_number {
             return self.run_text(&arg.text, SpanMap::Fixed(arg.span), input);
         }

@@ -1,12 +1,15 @@
 //! Recorder: calls, files and words in the order of the walk in, the [`Parts`] of the command out.
 
+use std::ops::Range;
+
 use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::parts::{
-    FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
+    Expansion, FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect,
+    Script, Word,
 };
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -31,6 +34,8 @@ pub(crate) struct Recorder {
     limit_reached: bool,
     /// Indices of the parts that are wrappers.
     wrappers: Vec<usize>,
+    /// Parts whose output the present command of a pipeline reads.
+    pipe_source: Option<Range<usize>>,
 }
 
 impl Recorder {
@@ -63,6 +68,7 @@ impl Recorder {
                 around.effect_with_children = around.effect_with_children.max(effect);
             }
         }
+        self.parts.command = command.to_owned();
         self.parts
     }
 
@@ -77,6 +83,7 @@ impl Recorder {
         }
         let mut part = Part::new(span);
         part.parent = self.open_parts.last().copied();
+        part.fed_by.clone_from(&self.pipe_source);
         if self.parts.all.len() >= MAX_PARTS {
             self.limit_reached = true;
             // Later parts are recorded in the last one; incomplete parts match no rule that allows.
@@ -85,6 +92,16 @@ impl Recorder {
         }
         self.open_parts.push(self.parts.all.len());
         self.parts.all.push(part);
+    }
+
+    /// Returns the index of the next part.
+    pub(crate) fn next_part(&self) -> usize {
+        self.parts.all.len()
+    }
+
+    /// Makes the output of these parts the input of the next ones. Returns the parts before.
+    pub(crate) fn pipe_from(&mut self, source: Option<Range<usize>>) -> Option<Range<usize>> {
+        std::mem::replace(&mut self.pipe_source, source)
     }
 
     pub(crate) fn close_part(&mut self) {
@@ -146,6 +163,23 @@ impl Recorder {
             offline: call.program.details.offline,
             connects: call.program.connects(),
             connects_to_localhost: call.connects_to_localhost(),
+            secret_words: call
+                .secret_words()
+                .into_iter()
+                .map(|word| (Word::of(&word.arg), word.shape))
+                .collect(),
+            plain_values: call
+                .options
+                .iter()
+                .filter(|opt| !may_be_secret(opt.spec.role))
+                .filter_map(|opt| opt.value.as_ref().map(Word::of))
+                .collect(),
+            code_words: code_words(call),
+            secret_input: call.secret_input(),
+            prints_words: call.program.details.prints_words,
+            sets_variables: call.program.details.sets_variables,
+            schedules_input: call.program.details.schedules_input,
+            is_client: call.program.is_client(),
         };
         let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
@@ -179,6 +213,30 @@ impl Recorder {
             if !part.code_files.contains(&file) {
                 part.code_files.push(file);
             }
+        }
+    }
+
+    /// Records the value of a variable or setting that names a program.
+    pub(crate) fn record_run_value(&mut self, value: &Arg) {
+        if let Some(part) = self.innermost_part() {
+            part.run_values.push(Word::of(value));
+        }
+    }
+
+    /// Records text that a shell runs.
+    pub(crate) fn record_run_text(&mut self, text: &Arg) {
+        if let Some(part) = self.innermost_part() {
+            part.run_texts.push(Word::of(text));
+        }
+    }
+
+    /// Records the expansion of a variable in a word.
+    pub(crate) fn record_expansion(&mut self, name: &str, span: Span) {
+        if let Some(part) = self.innermost_part() {
+            part.expansions.push(Expansion {
+                name: name.to_owned(),
+                span,
+            });
         }
     }
 
@@ -309,6 +367,25 @@ impl Recorder {
             None => {}
         }
     }
+}
+
+/// Returns `true` if a text in the role may be a secret.
+fn may_be_secret(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Text | Role::Send | Role::Header | Role::Url | Role::Config | Role::Request
+    )
+}
+
+/// Returns the operands and values of options that are scripts or programs.
+fn code_words(call: &Call) -> Vec<Word> {
+    let is_code = |role: Role| matches!(role, Role::Script(_) | Role::Shell | Role::Program);
+    let options = call.options.iter().filter(|opt| is_code(opt.spec.role));
+    let values = options.filter_map(|opt| opt.value.as_ref().map(Word::of));
+    let (operands, _) = call.roles();
+    let operands = operands.iter().filter(|(role, _)| is_code(*role));
+    let operands = operands.flat_map(|(_, args)| args.iter().map(Word::of));
+    values.chain(operands).collect()
 }
 
 /// Returns the host that a word in a role names.

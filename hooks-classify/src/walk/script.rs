@@ -97,8 +97,15 @@ impl Interpreter<'_> {
             let mut current = input.clone();
             let mut output = None;
             let before_all = (self.shell.output_kind, self.shell.piped_output_kind);
+            let outer_source = self.sink.recorder.pipe_from(None);
+            let mut start = self.sink.recorder.next_part();
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.shell.environment.clone();
+                let next = self.sink.recorder.next_part();
+                self.sink
+                    .recorder
+                    .pipe_from((at > 0).then_some(start..next));
+                start = next;
                 if at > 0 {
                     self.shell.piped_output_kind = self.shell.output_kind;
                 }
@@ -118,6 +125,7 @@ impl Interpreter<'_> {
                     _ => Input::Unknown,
                 };
             }
+            self.sink.recorder.pipe_from(outer_source);
             self.shell.output_kind = self.shell.output_kind.followed_by(before_all.0);
             self.shell.piped_output_kind = before_all.1;
             return output;

@@ -165,6 +165,7 @@ impl Interpreter<'_> {
                     subscript,
                 } => {
                     out.has_quotes |= *quoted && name != "@";
+                    self.sink.recorder.record_expansion(name, span);
                     if let Some(subscript) = subscript {
                         let subscript = self.expand_unsplit(subscript);
                         self.evaluate_subscript(&subscript, false);
