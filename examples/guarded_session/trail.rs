@@ -100,6 +100,7 @@ impl Trail {
                 rule: Some(decided.record.by.clone()),
                 ..judged.permission
             },
+            command_parts: Some(judged.command_parts),
             response_time: decided.took,
             deadline: None,
             answer: None,

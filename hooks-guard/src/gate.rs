@@ -309,7 +309,7 @@ impl Gate {
         let parts = parts(&found.classification);
         let (permission, command_parts, unknown_tool) =
             self.derive_decision(found, verdict, request, error.is_some());
-        let permission = with_hidden_code(permission, request);
+        let permission = with_hidden_code(permission, request, &command_parts);
         GateDecision {
             parts,
             may_be_remembered: may_be_remembered && !permission.hidden_code,
@@ -567,11 +567,13 @@ impl Gate {
 fn with_hidden_code(
     permission: PermissionDecision,
     request: &PermissionRequest,
+    parts: &Parts,
 ) -> PermissionDecision {
     let asks = permission.decision == Decision::RequiresConfirmation
         && !permission.denied
         && !permission.left_to_agent;
-    if !(request.is_command() && asks && Masked::for_storage(&request.command).hides_code()) {
+    let hides_code = || Masked::with_parts(&request.command, Some(parts)).hides_code();
+    if !(request.is_command() && asks && hides_code()) {
         return permission;
     }
     PermissionDecision {

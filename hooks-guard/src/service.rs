@@ -260,7 +260,7 @@ impl PermissionService {
         let mut granted = None;
         let mut scope = None;
         if asks {
-            let mut asked = scope_of(&request, command_parts).await;
+            let mut asked = scope_of(&request, command_parts.clone()).await;
             if !may_be_remembered {
                 asked.refuse("this command needs confirmation every time");
             }
@@ -303,6 +303,7 @@ impl PermissionService {
             permission: permission.clone(),
             response_time,
             parts,
+            command_parts: Some(command_parts),
             error,
             secret_hash: Some(secret_hash),
             command_hash,
@@ -622,6 +623,7 @@ impl PermissionService {
                 permission,
                 response_time: decided.response_time,
                 parts: decided.parts,
+                command_parts: Some(decided.command_parts),
                 error: decided.error,
                 secret_hash: None,
                 scope: None,

@@ -50,6 +50,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
             denied: false,
             rule: None,
         },
+        command_parts: None,
         response_time: Duration::from_micros((n * 7919 % 40_000).unsigned_abs()),
         parts: Vec::new(),
         deadline: None,

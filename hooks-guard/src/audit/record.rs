@@ -11,7 +11,7 @@ use super::error::AuditError;
 use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::changes::ChangeTotals;
-use crate::classify::{Crud, Decision, Method};
+use crate::classify::{Crud, Decision, Method, Parts};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
 
@@ -171,6 +171,9 @@ pub struct NewDecision {
     pub permission: PermissionDecision,
     /// Parts of the command.
     pub parts: Vec<CommandPart>,
+    /// The command as it was parsed for the decision, to find its secrets. `None`: the command is
+    /// parsed again.
+    pub command_parts: Option<Parts>,
     /// Duration of the decision.
     pub response_time: Duration,
     /// Deadline of the question. Without a deadline the question can be answered at any time and is
@@ -213,6 +216,7 @@ impl NewDecision {
                 denied: false,
                 rule: None,
             },
+            command_parts: None,
             response_time: Duration::ZERO,
             parts: Vec::new(),
             deadline: None,
@@ -479,6 +483,7 @@ impl DecisionRow {
             permission,
             response_time,
             parts,
+            command_parts,
             deadline,
             answer: _,
             error,
@@ -486,7 +491,7 @@ impl DecisionRow {
             command_hash,
             scope,
         } = new;
-        let masked = Masked::for_storage(&request.command);
+        let masked = Masked::with_parts(&request.command, command_parts.as_ref());
         let at = floor_us(permission.timestamp);
         let (response, answered_at, answered_by) = match permission.denied {
             true => (

@@ -47,6 +47,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             denied: false,
             rule: None,
         },
+        command_parts: None,
         response_time: Duration::from_micros(1500),
         parts: Vec::new(),
         deadline: None,

