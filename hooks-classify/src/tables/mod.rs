@@ -389,14 +389,20 @@ impl Program {
                 Role::Script(Language::Sql | Language::Redis | Language::Mongo)
             )
         };
+        let is_code = |role: &Role| {
+            matches!(role, Role::Script(_) | Role::Argv { .. } | Role::Shell) && !is_statement(role)
+        };
         let is_password = |option: &OptionSpec| {
             !matches!(option.secret, SecretShape::Unstated | SecretShape::Name)
         };
-        self.options
-            .values()
-            .any(|option| is_password(option) || is_statement(&option.role))
-            || self.operands.iter().any(|(role, _)| is_statement(role))
-            || !self.details.secrets.is_empty()
+        let roles = || {
+            let operands = self.operands.iter().map(|(role, _)| role);
+            operands.chain(self.options.values().map(|option| &option.role))
+        };
+        let takes_password = !self.details.secrets.is_empty()
+            || self.options.values().any(is_password)
+            || roles().any(is_statement);
+        takes_password && !roles().any(is_code)
     }
 
     /// Returns the command that a word names: by name, then by pattern, then among the commands of

@@ -4,6 +4,7 @@
 //! A text that is only known at run time may come from everything that the part that runs it can
 //! reach: variables that the command sets, the words of commands around it, and its input.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::source_text::{SourceText, span};
@@ -348,25 +349,17 @@ impl CodeFinder<'_> {
     /// Adds the values that the command gives a variable, as text that a shell runs.
     fn add_values_named(&mut self, at: usize, name: &str) {
         let parts = self.parts;
-        for part in &parts.all {
-            // A value that is a part of an argument is data of its program.
-            let is_argument = |value: &str| {
-                let mut words = parts.all[at + 1..]
-                    .iter()
-                    .flat_map(|part| part.words.iter().skip(1));
-                words.any(|word| !word.text.contains('=') && word.text.contains(value))
-            };
-            let values = part.assignments.iter().filter(|one| one.name == name);
-            for one in values.filter(|one| !is_argument(&one.value.text)) {
-                self.add_text(&one.value, 0..one.value.text.len(), CodeKind::ShellText);
-            }
-            for word in part.words.iter().skip(1) {
-                let value = word.text.strip_prefix(name);
-                let value = value.and_then(|value| value.strip_prefix('='));
-                if let Some(value) = value.filter(|value| !is_argument(value)) {
-                    let start = word.text.len() - value.len();
-                    self.add_text(word, start..word.text.len(), CodeKind::ShellText);
-                }
+        // A value that is a part of an argument is data of its program.
+        let is_argument = |value: &str| {
+            let words = parts.all[at + 1..]
+                .iter()
+                .flat_map(|part| part.words.iter().skip(1));
+            let mut words = words.filter(|word| !word.text.contains('='));
+            words.any(|word| word.text.contains(value))
+        };
+        for (value, start) in values_named(parts, name) {
+            if !is_argument(&value.text[start..]) {
+                self.add_text(value, start..value.text.len(), CodeKind::ShellText);
             }
         }
     }
@@ -451,6 +444,27 @@ impl CodeFinder<'_> {
         for range in self.source.ranges(word, range) {
             self.found.push(CodeSpan::new(range, kind));
         }
+        let is_expanded = word.text.contains(UNKNOWN) || !self.source.is_written_in_place(word);
+        if kind == CodeKind::MayRun && is_expanded {
+            self.add_expanded_values(word);
+        }
+    }
+
+    /// Adds the values of the variables that a word expands.
+    fn add_expanded_values(&mut self, word: &Word) {
+        let parts = self.parts;
+        let expansions = parts.all.iter().flat_map(|part| &part.expansions);
+        let names: BTreeSet<&str> = expansions
+            .filter(|one| one.span.start < word.end && word.start < one.span.end)
+            .map(|one| one.name.as_str())
+            .collect();
+        for name in names {
+            for (value, start) in values_named(parts, name) {
+                for range in self.source.ranges(value, start..value.text.len()) {
+                    self.found.push(CodeSpan::new(range, CodeKind::MayRun));
+                }
+            }
+        }
     }
 
     /// Adds a word where it is written, with its expansions.
@@ -465,6 +479,22 @@ impl CodeFinder<'_> {
         let around = move |at: &usize| parts.all[*at].parent;
         std::iter::successors(around(&at), around)
     }
+}
+
+/// Returns the values that the command gives a variable: a word, and where the value starts in it.
+fn values_named<'p>(parts: &'p Parts, name: &str) -> Vec<(&'p Word, usize)> {
+    let mut values = Vec::new();
+    for part in &parts.all {
+        let assigned = part.assignments.iter().filter(|one| one.name == name);
+        values.extend(assigned.map(|one| (&one.value, 0)));
+        for word in part.words.iter().skip(1) {
+            let value = word.text.strip_prefix(name);
+            if let Some(value) = value.and_then(|value| value.strip_prefix('=')) {
+                values.push((word, word.text.len() - value.len()));
+            }
+        }
+    }
+    values
 }
 
 /// Returns `true` if text runs that is only known at run time, apart from scripts in other

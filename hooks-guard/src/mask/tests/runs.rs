@@ -227,6 +227,38 @@ const RUNS: &[&str] = &[
     "eval \"$API_KEY\"",
     "eval \"ls; $API_KEY\"",
     "eval eval '$API_KEY'",
+    "make SHELL=\"$API_KEY\"",
+    "git -c core.pager=\"$API_KEY\" log",
+    "git -c alias.x=\"!$API_KEY\" x",
+    "git config alias.x \"!$API_KEY\"",
+    "PAGER=\"$API_KEY\" git log",
+    "rsync -e \"$API_KEY\" a h:b",
+    "ssh -o ProxyCommand=\"$API_KEY\" h",
+    "python3 -c \"import os; os.system('$API_KEY')\"",
+    "perl -e \"system '$API_KEY'\"",
+    "node -e \"require('child_process').execSync('$API_KEY')\"",
+    "awk \"BEGIN { system(\\\"$API_KEY\\\") }\"",
+    "psql -c \"\\\\! $API_KEY\"",
+    "sudo -s <<< \"$API_KEY\"",
+    "echo \"$API_KEY\" | sudo sh",
+    "echo \"$API_KEY\" | sudo -S sh -s",
+    "ssh h \"$API_KEY\"",
+    "xargs -I{} sh -c {} <<< \"$API_KEY\"",
+    "printf %s \"$API_KEY\" > x.sh; sh x.sh",
+    "cat > x.sh <<E\n$API_KEY\nE",
+    "f() { eval \"$1\"; }; f \"$API_KEY\"",
+    "set -- $API_KEY; \"$@\"",
+    "for x in \"$API_KEY\"; do $x; done",
+    "case x in x) $API_KEY;; esac",
+    "x=\"$API_KEY\"; $x",
+    "x=${API_KEY#a}; eval \"$x\"",
+    "x=$(echo \"$API_KEY\"); $x",
+    "x=`printf %s \"$API_KEY\" | rev`; $x",
+    "read x <<< \"$API_KEY\"; $x",
+    "trap \"$API_KEY\" EXIT",
+    "alias x=\"$API_KEY\"; x",
+    "crontab - <<< \"* * * * * $API_KEY\"",
+    "expect -c \"spawn $API_KEY\"",
     "sh -c \"$API_KEY\"",
     "sh -c '$API_KEY'",
     "bash -lc 'eval \"$API_KEY\"'",
@@ -332,7 +364,7 @@ fn executed_variables_are_shown_or_flagged_for_every_assignment() {
         // A variable that is set for one program only is not expanded in its words.
         let is_for_one = set.ends_with("@' ");
         for run in RUNS.iter().filter(|run| !is_for_one || run.contains('\'')) {
-            let codes = ["frobnicate --all", "ZnJvYm5pY2F0ZQ=="];
+            let codes = ["frobnicate --all", "ZnJvYm5pY2F0ZSAt"];
             for code in &codes[..if set.starts_with("API") { 2 } else { 1 }] {
                 let command = format!("{}{run}", set.replace('@', code));
                 let masked = Masked::for_storage(&command);
