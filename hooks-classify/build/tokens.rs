@@ -376,8 +376,8 @@ pub(crate) fn code(tokens: &TokensDef) -> String {
             .tail
             .iter()
             .map(|part| match part {
-                PartDef::Text(text) => format!("Part::Text({text:?})"),
-                PartDef::Run(part) => format!("Part::Run({})", run(part)),
+                PartDef::Text(text) => format!("FormatPart::Text({text:?})"),
+                PartDef::Run(part) => format!("FormatPart::Run({})", run(part)),
             })
             .collect();
         let _ = writeln!(

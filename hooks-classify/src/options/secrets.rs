@@ -16,8 +16,8 @@ pub(crate) struct SecretWord {
 }
 
 impl Call {
-    /// Returns the operands and the values of options for which the table says whether they are
-    /// secrets.
+    /// Returns the operands and the values of options that the table marks as
+    /// secrets, or as names of secrets.
     pub(crate) fn secret_words(&self) -> Vec<SecretWord> {
         let mut words = Vec::new();
         let rule = self.secret_rule(|rule| !rule.options.is_empty());

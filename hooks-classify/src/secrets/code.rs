@@ -2,9 +2,9 @@
 
 use regex::Captures;
 
-use super::rule::{QUOTED, SecretRule, literal, rule};
+use super::rule::{ContextRule, QUOTED, literal, rule};
 
-pub(super) static CODE_RULES: [SecretRule; 9] = [
+pub(super) static CODE_RULES: [ContextRule; 9] = [
     // Input that scripts type at password prompts.
     rule(
         &["send"],

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rule::{SecretRule, literal, rule, rule_within};
+use super::rule::{ContextRule, literal, rule, rule_within};
 
 const WORD: &str = r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\]+)"#;
 /// The password after a user, which is not an option, a redirection or a comment.
@@ -19,7 +19,7 @@ pub(crate) fn redis_secrets(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-static REDIS_RULES: [SecretRule; 4] = [
+static REDIS_RULES: [ContextRule; 4] = [
     rule(
         &["auth"],
         || {

@@ -14,7 +14,7 @@ pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)
 pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
 
 /// Context of a secret. The secret is the first group that matches, or the whole match.
-pub(super) struct SecretRule {
+pub(super) struct ContextRule {
     /// Texts, in lower case, one of which every match has.
     pub(super) needs: &'static [&'static str],
     /// Pattern of the text in which a match begins; the whole text if `None`.
@@ -30,8 +30,8 @@ pub(super) const fn rule(
     needs: &'static [&'static str],
     pattern: fn() -> String,
     is_secret: IsSecret,
-) -> SecretRule {
-    SecretRule {
+) -> ContextRule {
+    ContextRule {
         needs,
         scope: None,
         pattern: LazyRegex::new(pattern),
@@ -45,8 +45,8 @@ pub(super) const fn rule_within(
     scope: fn() -> String,
     pattern: fn() -> String,
     is_secret: IsSecret,
-) -> SecretRule {
-    SecretRule {
+) -> ContextRule {
+    ContextRule {
         needs,
         scope: Some(LazyRegex::new(scope)),
         pattern: LazyRegex::new(pattern),
@@ -54,7 +54,7 @@ pub(super) const fn rule_within(
     }
 }
 
-impl SecretRule {
+impl ContextRule {
     /// Adds the secrets of a text. `lower` is the text in lower case.
     pub(super) fn find(&self, text: &str, lower: &str, found: &mut Vec<Range<usize>>) {
         if !self.needs.iter().any(|need| lower.contains(need)) {

@@ -141,7 +141,7 @@ fn align_known(source: &[u8], start: usize, value: &[u8]) -> Option<(Vec<Place>,
     Some((places, at))
 }
 
-/// Returns the character that an escape in `$'…'` stands for.
+/// Returns the character of an escape in `$'…'`.
 fn unescaped(source: &[u8], at: usize) -> Option<u8> {
     Some(match source.get(at + 1)? {
         b'n' => b'\n',

@@ -1,6 +1,6 @@
 //! Passwords and keys in SQL statements: rules for their clauses and functions.
 
-use super::rule::{SecretRule, literal, rule, rule_within};
+use super::rule::{ContextRule, literal, rule, rule_within};
 
 /// Whitespace and comments between the words of a statement.
 const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
@@ -14,7 +14,7 @@ fn value() -> String {
     format!(r#"(?s:{STRING}|[^\s;'"(),\\$][^\s;'"(),\\]*)"#)
 }
 
-pub(super) static SQL_RULES: [SecretRule; 14] = [
+pub(super) static SQL_RULES: [ContextRule; 14] = [
     rule(
         &["identified"],
         || {

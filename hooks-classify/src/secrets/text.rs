@@ -6,7 +6,7 @@ use regex::Captures;
 
 use super::code::CODE_RULES;
 use super::names::{LOGINS, OTP_SUBJECTS, SETTINGS, SHARED_USERS, SecretName};
-use super::rule::{SecretRule, VALUE, always, is_literal, literal, rule};
+use super::rule::{ContextRule, VALUE, always, is_literal, literal, rule};
 use super::sql::SQL_RULES;
 use crate::model::lazy_regex::LazyRegex;
 
@@ -57,7 +57,7 @@ pub(crate) fn secrets_after_options(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-static RULES: [SecretRule; 18] = [
+static RULES: [ContextRule; 18] = [
     rule(
         &["-----begin"],
         || r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)".to_owned(),
@@ -194,7 +194,7 @@ static RULES: [SecretRule; 18] = [
     ),
 ];
 
-static OPTION_RULES: [SecretRule; 2] = [
+static OPTION_RULES: [ContextRule; 2] = [
     rule(
         &["-"],
         || format!(r"(?i)(?:^|\s)-{{1,2}}[A-Za-z][A-Za-z0-9_.-]*\s+({VALUE})"),

@@ -17,14 +17,14 @@ pub(crate) struct TokenFormat {
     before: Option<Run>,
     keyword: &'static str,
     /// Parts after the keyword.
-    tail: &'static [Part],
+    tail: &'static [FormatPart],
     /// If `true`, the token does not follow a `-` or `.` either, because its keyword occurs in other
     /// words, too.
     is_whole_word: bool,
 }
 
 #[derive(Debug)]
-enum Part {
+enum FormatPart {
     Text(&'static str),
     Run(Run),
 }
@@ -55,7 +55,7 @@ impl Run {
 }
 
 mod data {
-    use super::{Bucket, CharSet, Part, Run, TokenFormat};
+    use super::{Bucket, CharSet, FormatPart, Run, TokenFormat};
 
     include!(concat!(env!("OUT_DIR"), "/tokens.rs"));
 }
@@ -174,8 +174,8 @@ impl<'t> Search<'t> {
         }
         for part in format.tail {
             end = match part {
-                Part::Text(text) => self.end_of_text(end, text)?,
-                Part::Run(run) => {
+                FormatPart::Text(text) => self.end_of_text(end, text)?,
+                FormatPart::Run(run) => {
                     let run_end = self.end_of_run(end, run.alphabet);
                     run.allows(run_end - end).then_some(run_end)?
                 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::source_text::{SourceText, span};
+use super::source_text::{CommandText, span};
 use crate::languages::evaluation::code_of_script;
 use crate::model::arg::UNKNOWN;
 use crate::model::code_span::{CodeKind, CodeSpan};
@@ -31,7 +31,7 @@ impl Parts {
 fn code_spans(command: &str, parts: &Parts) -> Vec<CodeSpan> {
     let mut finder = CodeFinder {
         parts,
-        source: SourceText::new(command, parts),
+        source: CommandText::new(command, parts),
         found: Vec::new(),
         words_added: vec![false; parts.all.len()],
         values_added: vec![false; parts.all.len()],
@@ -56,7 +56,7 @@ fn code_spans(command: &str, parts: &Parts) -> Vec<CodeSpan> {
 
 struct CodeFinder<'p> {
     parts: &'p Parts,
-    source: SourceText<'p>,
+    source: CommandText<'p>,
     found: Vec<CodeSpan>,
     /// Parts whose words were added.
     words_added: Vec<bool>,

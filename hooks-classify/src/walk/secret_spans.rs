@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::source_text::{SourceText, span};
+use super::source_text::{CommandText, span};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Crud;
 use crate::model::language::Language;
@@ -30,7 +30,7 @@ fn secret_spans(command: &str, parts: &Parts) -> Vec<SecretSpan> {
     let mut finder = SecretFinder {
         command,
         parts,
-        source: SourceText::new(command, parts),
+        source: CommandText::new(command, parts),
         certain: Vec::new(),
         plain: Vec::new(),
     };
@@ -51,7 +51,7 @@ fn secret_spans(command: &str, parts: &Parts) -> Vec<SecretSpan> {
 struct SecretFinder<'p> {
     command: &'p str,
     parts: &'p Parts,
-    source: SourceText<'p>,
+    source: CommandText<'p>,
     certain: Vec<Range<usize>>,
     /// Code that may look random: a script in base64.
     plain: Vec<Range<usize>>,
@@ -131,7 +131,7 @@ impl SecretFinder<'_> {
     /// Adds the secrets of an argument, judged by its own text and by the option before it.
     fn add_argument(&mut self, part: &Part, number: usize) {
         let word = &part.words[number];
-        // The table may read the value of an option otherwise than its name says.
+        // The table may read the value of an option otherwise than its name suggests.
         match word
             .text
             .split_once('=')
@@ -151,9 +151,10 @@ impl SecretFinder<'_> {
         let has_shape = |word: &Word| {
             let shapes = part.calls.iter().flat_map(|call| &call.secret_words);
             shapes.into_iter().any(|(other, shape)| {
-                let says = *shape == SecretShape::Name || shape.secret_in(&other.text).is_some();
+                let is_marked =
+                    *shape == SecretShape::Name || shape.secret_in(&other.text).is_some();
                 let is_same = other.start == word.start && other.end == word.end;
-                says && is_same && other.text == word.text
+                is_marked && is_same && other.text == word.text
             })
         };
         if let Some((name, value)) = word.text.split_once('=')
@@ -520,7 +521,7 @@ fn labels_a_secret(text: &str) -> bool {
     LABELS.iter().any(|word| lower.contains(word))
 }
 
-/// Returns `true` if the name of a file says that its content is a secret: `password.txt`.
+/// Returns `true` for the name of a file whose content is a secret: `password.txt`.
 fn is_file_of_a_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     ["", ".txt", ".key", "_file", "-file", ".file"]

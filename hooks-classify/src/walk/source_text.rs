@@ -21,14 +21,14 @@ type KnownPlaces = HashMap<(usize, usize, String), Option<Rc<SourceMap>>>;
 
 /// A command with its parts.
 #[derive(Debug)]
-pub(super) struct SourceText<'p> {
+pub(super) struct CommandText<'p> {
     command: &'p str,
     parts: &'p Parts,
     known: RefCell<KnownPlaces>,
     compared: Cell<usize>,
 }
 
-impl<'p> SourceText<'p> {
+impl<'p> CommandText<'p> {
     pub(super) fn new(command: &'p str, parts: &'p Parts) -> Self {
         Self {
             command,
