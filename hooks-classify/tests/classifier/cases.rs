@@ -1,7 +1,7 @@
 //! Runs every `programs/FAMILY/PROGRAM.cases`: commands with the expected result of the tables, one
 //! per line. All shells count, or those that a line `# shells: NAME …` above names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -230,6 +230,33 @@ fn every_key_that_selects_calls_has_a_case_for_each_of_its_programs() {
         .map(|(key, entry)| format!("{} of {}", key.name, entry.names.join(" ")))
         .collect();
     assert_eq!(missing, Vec::<String>::new());
+}
+
+/// A second case for a command tests nothing, and with another label it contradicts the first case.
+/// A command may have one case for each set of shells.
+#[test]
+fn every_command_has_one_case() {
+    let cases = cases();
+    let mut places = HashMap::new();
+    let mut duplicates = Vec::new();
+    for Case {
+        file,
+        line,
+        shells,
+        command,
+        ..
+    } in &cases
+    {
+        if let Some((first, at)) = places.insert((command, *shells), (file, line)) {
+            duplicates.push(format!("{file}:{line}: {command:?}; see also {first}:{at}"));
+        }
+    }
+    assert!(
+        duplicates.is_empty(),
+        "{} duplicate cases:\n{}",
+        duplicates.len(),
+        duplicates.join("\n")
+    );
 }
 
 #[test]
