@@ -1,7 +1,7 @@
 //! Runs every `programs/FAMILY/PROGRAM.cases`: commands with the expected result of the tables, one
 //! per line. All shells count, or those that a line `# shells: NAME …` above names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -257,6 +257,44 @@ fn every_command_has_one_case() {
         duplicates.len(),
         duplicates.join("\n")
     );
+}
+
+/// Maximum number of files with the same comment; a comment in many files is a heading that does
+/// not describe the cases below it.
+const MAX_FILES_WITH_SAME_COMMENT: usize = 7;
+
+#[test]
+fn every_comment_describes_the_cases_below_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
+    files.sort();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for path in &files {
+        let text = fs::read_to_string(path).expect("a readable file");
+        let mut lines = text.lines().peekable();
+        let mut comments = BTreeSet::new();
+        while let Some(line) = lines.next() {
+            if !line.starts_with('#') || line.starts_with("# shells: ") {
+                continue;
+            }
+            if lines.peek().is_none_or(|next| next.trim().is_empty()) {
+                wrong.push(format!("{}: no case below `{line}`", path.display()));
+            }
+            comments.insert(line.to_owned());
+        }
+        for comment in comments {
+            *counts.entry(comment).or_default() += 1;
+        }
+    }
+    counts.retain(|_, count| *count > MAX_FILES_WITH_SAME_COMMENT);
+    for (comment, count) in counts {
+        wrong.push(format!(
+            "{count} files contain `{comment}`; describe the cases instead"
+        ));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
