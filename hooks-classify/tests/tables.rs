@@ -639,6 +639,32 @@ fn the_files_of_the_crate_are_checked_together() {
     assert_eq!(found.len(), 9, "{found:?}");
 }
 
+/// Maximum number of names in a file with the name of a program.
+const MAX_NAMES: usize = 15;
+
+/// Files with more names, all of which are variants of the program.
+const FILES_OF_VARIANTS: [&str; 2] = ["programs/native/gcc.toml", "programs/search/grep.toml"];
+
+#[test]
+fn a_file_with_the_name_of_a_program_has_few_names() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = read::sources(root).expect("the files of the crate");
+    let names = |source: &Source| {
+        let table: toml::Table = toml::from_str(&source.text).expect("a table");
+        let names = table.get("names").and_then(toml::Value::as_array);
+        names.map_or(0, Vec::len)
+    };
+    let with_many: Vec<&str> = sources
+        .iter()
+        .filter(|source| source.file.starts_with("programs/") && names(source) > MAX_NAMES)
+        .map(|source| source.file.as_str())
+        .collect();
+    assert_eq!(
+        with_many, FILES_OF_VARIANTS,
+        "write `[[program]]`, and give the file a name that describes its programs"
+    );
+}
+
 /// The page about tables.
 const PAGE: &str = include_str!("../../docs/classifier-tables.md");
 
