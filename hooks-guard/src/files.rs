@@ -30,7 +30,6 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Opens a file whose lock processes share, with access for its owner only; creates it if it is
 /// missing. Does not follow a link.
-#[cfg(feature = "sqlite")]
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -8,7 +8,7 @@
 //! | [`rules`] | `allow`, `ask` and `deny` rules of users and projects |
 //! | [`protocol`] | The hook protocols of coding agents |
 //! | [`changes`] | The changes that file tools would make, as diffs |
-//! | `gate` | Classifiers, rules and hooks, and the decision derived from them; feature `sqlite` or `postgres`, as for the next three |
+//! | `gate` | Classifiers, rules and hooks, and the decision derived from them |
 //! | `approval` | The scope of an approval: agent, real directory, files that determine the effect |
 //! | `audit` | The trail of decisions, answers and executions |
 //! | `service` | The gate with its trail and people's answers |
@@ -39,9 +39,7 @@
 
 #[cfg(feature = "acp")]
 pub mod acp;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod approval;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod audit;
 pub mod changes;
 pub mod classify;
@@ -51,34 +49,29 @@ pub mod client;
 pub mod config;
 #[cfg(feature = "http")]
 pub mod decider;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod dispatches;
 #[cfg(feature = "cli")]
 pub mod doctor;
 pub mod excerpt;
 mod files;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
 mod hook;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "cli")]
 pub mod install;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod log_limit;
 mod mask;
 pub mod places;
 #[cfg(feature = "http")]
 pub mod proof;
 pub mod protocol;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod random;
 pub mod repository;
 mod request;
 pub mod rules;
 #[cfg(feature = "script")]
 pub mod script;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
 mod shell_word;
 mod spelling;
@@ -103,6 +96,6 @@ mod page {}
 mod rules_page {}
 
 /// As [`page`].
-#[cfg(all(doctest, feature = "sqlite"))]
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/embedding.md")]
 mod embedding_page {}

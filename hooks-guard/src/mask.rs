@@ -14,7 +14,6 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 use hooks_classify::CodeKind;
 use hooks_classify::{Classifier, Parts, SecretKind, SecretSpan, secrets_in_text};
 
@@ -34,7 +33,6 @@ pub(crate) struct Masked {
     /// Masked secrets, longest first.
     secrets: Vec<(String, HiddenKind)>,
     reader: MaskReader,
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     hides_code: bool,
 }
 
@@ -53,13 +51,11 @@ impl Masked {
     }
 
     /// Masks a command for storage. Text that determines which programs run is never masked.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn for_storage(command: &str) -> Self {
         Self::with_parts(command, None)
     }
 
     /// Masks a command for storage, by its parts if these are known.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn with_parts(command: &str, parts: Option<&Parts>) -> Self {
         let known = parts.filter(|parts| parts.command() == command);
         let parsed = match known {
@@ -84,14 +80,12 @@ impl Masked {
             text: replace_ranges(command, &ranges),
             secrets: secrets(command, &ranges),
             reader,
-            #[cfg(any(feature = "sqlite", feature = "postgres"))]
             hides_code: false,
         }
     }
 
     /// Returns `true` if a masked text may run as code, so that the rest does not show everything
     /// that runs.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn hides_code(&self) -> bool {
         self.hides_code
     }
@@ -115,14 +109,12 @@ pub(crate) fn has_secret(command: &str) -> bool {
 }
 
 /// Masks a text that is not a command, such as a note.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
     replace_ranges(text, &ranges(text, MaskReader::Trail))
 }
 
 /// Masks a text that is not a command and returns its lines: a secret of several lines leaves a mark
 /// on each of them.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn lines(text: &str) -> Vec<String> {
     let ranges = ranges(text, MaskReader::Trail);
     let mut pieces: Vec<Hidden> = Vec::new();
@@ -142,7 +134,6 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
 
 /// Masks a name of a session, an agent or a call for storage. A name that is a secret is replaced
 /// by a digest, which distinguishes it from others.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn name(name: &str) -> String {
     use sha2::{Digest, Sha256};
 
@@ -154,7 +145,6 @@ pub(crate) fn name(name: &str) -> String {
 }
 
 /// Returns `true` if a text contains the label of a secret or of an e-mail address.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn has_label(text: &str) -> bool {
     text.contains(hidden::SECRET_LABEL) || text.contains(hidden::MAIL_LABEL)
 }
@@ -204,7 +194,6 @@ fn without_code(reader: MaskReader, parts: &Parts) -> Vec<SecretSpan> {
 
 /// Removes the names of programs and files from the ranges to mask. Returns `true` if one of the
 /// remaining ranges may run.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn reveal_code(command: &str, parts: &Parts, ranges: &mut Vec<Hidden>) -> bool {
     let code = parts.code();
     let meets = |range: &Range<usize>, is_kind: &dyn Fn(CodeKind) -> bool| {
@@ -291,7 +280,6 @@ fn ranges(text: &str, reader: MaskReader) -> Vec<Hidden> {
 fn shown_to(reader: MaskReader, text: &str, spans: &[SecretSpan]) -> Vec<Hidden> {
     let is_hidden = |span: &&SecretSpan| match reader {
         MaskReader::Model => true,
-        #[cfg(any(feature = "sqlite", feature = "postgres"))]
         MaskReader::Names => span.kind >= SecretKind::Certain,
         MaskReader::Trail => span.kind >= SecretKind::Random,
     };

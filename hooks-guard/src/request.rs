@@ -174,7 +174,6 @@ impl NetworkAccess {
     }
 
     /// Returns `true` if a command in the trail describes a network access.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn is_described_by(command: &str) -> bool {
         command.starts_with(NETWORK_ACCESS)
     }
@@ -264,7 +263,6 @@ impl McpTool {
 
     /// Returns the name of the tool in a command in the trail that describes a call of a tool of an
     /// MCP server: `SERVER/TOOL`, or the agent's name.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn described_name(command: &str) -> Option<&str> {
         let rest = command.strip_prefix(MCP_TOOL)?;
         Some(rest.split_once(" {").map_or(rest, |(name, _)| name))

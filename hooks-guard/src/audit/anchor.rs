@@ -26,14 +26,12 @@ struct State {
     schema: Option<i64>,
     /// Hashes of the entries after the head in the database file (without its write-ahead log).
     recent: BTreeMap<i64, [u8; 32]>,
-    #[cfg(feature = "sqlite")]
     file: Option<FileState>,
     /// Error found by a background check.
     error: Option<AuditError>,
 }
 
 /// Content of a SQLite database file without its write-ahead log, when it was last read.
-#[cfg(feature = "sqlite")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
     pub(super) stamp: Stamp,
@@ -42,7 +40,6 @@ pub(super) struct FileState {
 }
 
 /// Length and modification times of a file; differs after each write.
-#[cfg(feature = "sqlite")]
 pub(super) type Stamp = (u64, i128, i128);
 
 impl Anchor {
@@ -90,14 +87,12 @@ impl Anchor {
         }
     }
 
-    #[cfg(feature = "sqlite")]
     pub(super) fn file(&self) -> Option<FileState> {
         self.state().file
     }
 
     /// Accepts a state of the file if it lies between the last accepted state and the head. Returns
     /// `false` otherwise.
-    #[cfg(feature = "sqlite")]
     pub(super) fn accept_file(&self, file: FileState) -> bool {
         let mut state = self.state();
         let is_known = match (state.file.and_then(|before| before.head), file.head) {
@@ -116,7 +111,6 @@ impl Anchor {
     }
 
     /// Accepts the first state of the file. `entries` lead from that state to the head.
-    #[cfg(feature = "sqlite")]
     pub(super) fn begin_file(&self, file: FileState, entries: Vec<(i64, [u8; 32])>) {
         let mut state = self.state();
         state.recent.extend(entries);

@@ -32,14 +32,12 @@ impl Backend {
 
     /// Accepts the current trail as the known trail.
     pub(super) async fn begin(&self) -> Result<Head, AuditError> {
-        #[cfg(feature = "sqlite")]
         let file = match &self.database {
             Database::Sqlite(database) => database.file_state().await?,
             #[cfg(feature = "postgres")]
             Database::Postgres(_) => None,
         };
         let head = self.begin_briefly().await?;
-        #[cfg(feature = "sqlite")]
         if let Some(file) = file {
             let seq = file.head.map_or(0, |(seq, _)| seq);
             let mut tx = self.database.read().await?;

@@ -23,7 +23,6 @@ use crate::log_limit;
 pub(super) const MAX_BUFFERED_CHANGES: usize = 1024;
 
 /// Polling interval for changes that other processes made in a SQLite file.
-#[cfg(feature = "sqlite")]
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Delay before a retry when the database is unreachable, and polling interval when PostgreSQL
@@ -266,7 +265,6 @@ async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
 /// Runs until an error occurs; returns `Ok` at once if no other process can write.
 async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Result<(), AuditError> {
     match backend.database() {
-        #[cfg(feature = "sqlite")]
         Database::Sqlite(database) => {
             let Some(mut connection) = database.version_connection().await? else {
                 return Ok(());

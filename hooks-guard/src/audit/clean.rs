@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::backend::Backend;
 use super::chain::{self, Gap, LogEntryKind, gaps};
 use super::cleanups::CleanupRow;
+use super::database::Database;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, storable};
 use super::tally::CountedDecision;
 use super::tx::Tx;
 use super::write::{Batch, Work, Writer};
-
-#[cfg(feature = "sqlite")]
-use super::database::Database;
 
 /// Maximum number of decisions deleted in one transaction, so that other writers are not delayed.
 const MAX_DELETED: i64 = 5000;
@@ -64,15 +62,12 @@ pub(super) async fn clean(
             break part.remaining;
         }
     };
-    #[cfg(feature = "sqlite")]
     if deleted > 0
         && let Database::Sqlite(database) = backend.database()
     {
         // Space that cannot be returned to the system now is reused.
         while database.shrink().await.unwrap_or(0) > 0 {}
     }
-    #[cfg(not(feature = "sqlite"))]
-    let _ = backend;
     Ok(Cleanup {
         deleted: deleted.max(0).unsigned_abs(),
         remaining: remaining.max(0).unsigned_abs(),

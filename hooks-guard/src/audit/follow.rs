@@ -8,7 +8,6 @@ use super::head::Head;
 use super::tx::Tx;
 use super::walk::continues;
 
-#[cfg(feature = "sqlite")]
 use super::database::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
 
 /// Maximum number of entries of other processes that are checked while the database is locked.
@@ -124,7 +123,6 @@ pub(super) async fn catch_up(database: &Database) -> Result<(), AuditError> {
 }
 
 /// Maximum number of checks that find an unknown head in the database file.
-#[cfg(feature = "sqlite")]
 const MAX_CHECKS: u32 = 3;
 
 /// Checks that the database file without its write-ahead log contains a state between the last
@@ -134,7 +132,6 @@ const MAX_CHECKS: u32 = 3;
 /// Returns an error if it does not: the file was overwritten in place, bypassing the log.
 pub(super) async fn check_contents(database: &Database) -> Result<(), AuditError> {
     match database {
-        #[cfg(feature = "sqlite")]
         Database::Sqlite(file) => check_file(database, file).await,
         // The database server guards its own files.
         #[cfg(feature = "postgres")]
@@ -142,7 +139,6 @@ pub(super) async fn check_contents(database: &Database) -> Result<(), AuditError
     }
 }
 
-#[cfg(feature = "sqlite")]
 async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError> {
     let anchor = database.anchor();
     let Some(known) = anchor.file() else {

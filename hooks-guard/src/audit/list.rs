@@ -3,7 +3,7 @@
 
 pub(super) mod filter;
 mod search;
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
 mod tests;
 
 pub use self::filter::{Filter, Listing, Page};

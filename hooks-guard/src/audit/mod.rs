@@ -42,7 +42,6 @@ mod approvals;
 mod backend;
 mod chain;
 mod changes;
-#[cfg(feature = "sqlite")]
 mod claim;
 mod clean;
 mod cleanups;
@@ -79,11 +78,9 @@ pub use self::store::AuditStore;
 pub use address::{TrailAddress, without_password};
 pub use approvals::{ApprovalState, ApprovalStatus};
 pub use changes::{AuditChange, ChangeStream};
-#[cfg(feature = "sqlite")]
 pub use claim::ServiceClaim;
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
-#[cfg(feature = "sqlite")]
 pub use database::MAX_QUEUE_TIME;
 pub use error::AuditError;
 pub use list::{Filter, Listing, Page};

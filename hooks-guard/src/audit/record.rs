@@ -192,7 +192,7 @@ pub struct NewDecision {
     pub scope: Option<ApprovalScope>,
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
 impl NewDecision {
     /// Returns a decision that allowed a read, for tests that change single fields.
     pub(super) fn sample(request: PermissionRequest) -> Self {

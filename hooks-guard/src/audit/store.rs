@@ -699,7 +699,7 @@ impl AuditStore {
     }
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::database::Database;

@@ -3,9 +3,7 @@
 
 #[cfg(feature = "postgres")]
 use sqlx::postgres::PgRow;
-#[cfg(feature = "sqlite")]
 use sqlx::sqlite::SqliteRow;
-
 use sqlx::{Decode, Type};
 
 use super::error::AuditError;
@@ -13,10 +11,6 @@ use super::error::AuditError;
 /// SQL text, one for both databases or one for each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sql {
-    #[cfg_attr(
-        not(feature = "sqlite"),
-        expect(dead_code, reason = "used by the other backend")
-    )]
     sqlite: &'static str,
     #[cfg_attr(
         not(feature = "postgres"),
@@ -97,7 +91,6 @@ impl<'a> From<&'a Option<[u8; 32]>> for Arg<'a> {
 /// A transaction. Rolls back if dropped without a commit.
 #[derive(Debug)]
 pub(super) enum Tx {
-    #[cfg(feature = "sqlite")]
     Sqlite(super::database::SqliteTx),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
@@ -108,7 +101,6 @@ macro_rules! run {
     ($tx:expr, $sql:expr, $args:expr, $method:ident, $row:ident) => {{
         let sql: Sql = $sql.into();
         match $tx {
-            #[cfg(feature = "sqlite")]
             Tx::Sqlite(tx) => {
                 let query = run!(@bind sqlx::query(sql.sqlite), $args);
                 query.$method(&mut **tx).await.map(run!(@wrap $row, Sqlite))
@@ -175,7 +167,6 @@ impl Tx {
 
     pub(super) async fn commit(self) -> Result<(), AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(mut tx) => {
                 sqlx::query("COMMIT").execute(&mut *tx).await?;
             }
@@ -188,7 +179,6 @@ impl Tx {
     /// Rolls back immediately, because other writers wait for the locks.
     pub(super) async fn rollback(self) -> Result<(), AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(mut tx) => {
                 sqlx::query("ROLLBACK").execute(&mut *tx).await?;
             }
@@ -202,7 +192,6 @@ impl Tx {
 /// A row, whose columns are read by position.
 #[derive(Debug)]
 pub(super) enum SqlRow {
-    #[cfg(feature = "sqlite")]
     Sqlite(SqliteRow),
     #[cfg(feature = "postgres")]
     Postgres(PgRow),
@@ -217,7 +206,7 @@ macro_rules! column {
     };
 }
 
-#[cfg(all(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "postgres")]
 macro_rules! get {
     () => {
         fn get<T>(&self, at: usize) -> Result<T, AuditError>
@@ -233,7 +222,7 @@ macro_rules! get {
         }
     };
 }
-#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+#[cfg(not(feature = "postgres"))]
 macro_rules! get {
     () => {
         fn get<T>(&self, at: usize) -> Result<T, AuditError>
@@ -242,19 +231,6 @@ macro_rules! get {
         {
             use sqlx::Row as _;
             let Self::Sqlite(row) = self;
-            Ok(row.try_get(at)?)
-        }
-    };
-}
-#[cfg(all(feature = "postgres", not(feature = "sqlite")))]
-macro_rules! get {
-    () => {
-        fn get<T>(&self, at: usize) -> Result<T, AuditError>
-        where
-            T: for<'r> Decode<'r, sqlx::Postgres> + Type<sqlx::Postgres>,
-        {
-            use sqlx::Row as _;
-            let Self::Postgres(row) = self;
             Ok(row.try_get(at)?)
         }
     };

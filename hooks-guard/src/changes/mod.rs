@@ -12,9 +12,7 @@
 mod apply;
 #[cfg(feature = "http")]
 mod compare;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod held;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod masked;
 mod proposal;
 #[cfg(feature = "http")]
@@ -24,9 +22,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "http")]
 pub use self::compare::{compare, not_compared};
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use self::held::AttachResult;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::held::HeldChanges;
 pub use self::proposal::{CellEdit, PatchHunk, ProposedChange, ProposedEdit, Replacement};
 
@@ -220,7 +216,6 @@ impl FileChanges {
 
 impl FileDiff {
     /// Returns the size of the texts in bytes.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn bytes(&self) -> usize {
         let notes = self.notes.iter().map(String::len);
         self.path.len() + self.diff.len() + notes.sum::<usize>()

@@ -12,7 +12,6 @@ pub(super) type Hidden = (Range<usize>, HiddenKind);
 pub(super) enum MaskReader {
     Model,
     /// The trail, for a name that may look random without being a secret.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     Names,
     Trail,
 }

@@ -1,6 +1,5 @@
 //! Tests of masking: which texts of a command are masked, and which are kept.
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod runs;
 mod tokens;
 
@@ -112,7 +111,6 @@ fn only_the_secrets_of_a_command_are_masked() {
     assert!(wrong.is_empty(), "{}", wrong.concat());
 }
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
 fn secrets_of_specific_programs_are_not_stored() {
     let mut wrong = Vec::new();
@@ -137,7 +135,6 @@ fn secrets_of_specific_programs_are_not_stored() {
     assert!(wrong.is_empty(), "{}", wrong.concat());
 }
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
 fn texts_that_resemble_secrets_of_programs_are_stored() {
     let mut wrong = Vec::new();
@@ -174,7 +171,6 @@ fn commands_without_secrets_are_unchanged() {
     }
 }
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
 fn known_secrets_are_not_stored() {
     let token = "aB3".repeat(14);
@@ -279,7 +275,6 @@ fn code_after_a_secret_is_not_masked() {
     );
 }
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
 fn commands_without_secrets_are_stored_unchanged() {
     for command in [

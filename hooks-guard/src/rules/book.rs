@@ -116,7 +116,6 @@ impl RuleBook {
     }
 
     /// Returns the user's home directory.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn home(&self) -> &Path {
         &self.places.home
     }

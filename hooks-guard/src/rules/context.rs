@@ -81,7 +81,6 @@ impl<'a> RequestContext<'a> {
 
     /// Returns `true` if a path is inside the project, with links followed, and not in git's own
     /// directory.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn is_project_file(&self, path: &ResolvedPath) -> bool {
         self.project().holds(path) && !Project::is_of_git(path)
     }
@@ -225,7 +224,6 @@ pub(super) fn name_of(part: &Part) -> &str {
 }
 
 /// Returns the directories in which the parts of a command may run.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBase {
     let mut start = PathBase::new(cwd, home);
     for part in &parts.all {

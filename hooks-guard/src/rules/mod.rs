@@ -52,18 +52,14 @@ mod preset;
 mod project;
 mod protect;
 mod rule;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod scope;
 mod set;
 mod suggest;
 mod trust;
 mod verdict;
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::context::{candidates as words_of, start_of};
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::scope::{ChangeScope, change_scope};
 
 #[cfg(feature = "http")]

@@ -150,7 +150,6 @@ impl PathBase {
 
     /// Returns the paths that a text may mean, for each directory. Links are followed only before
     /// `..`, because `..` then means another directory.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn paths(&self, text: &str) -> Vec<String> {
         let most = if text.contains("..") { 2 } else { 1 };
         let mut paths: Vec<String> = Vec::new();

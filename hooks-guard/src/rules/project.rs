@@ -45,7 +45,6 @@ impl Project {
     }
 
     /// Returns `true` if every name of a path is inside the project.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn holds(&self, path: &ResolvedPath) -> bool {
         path.known() && path.names.iter().all(|name| self.holds_name(name))
     }

@@ -63,14 +63,11 @@ pub struct RuleDecision {
 pub(super) const BUILT_IN: &str = "built in:";
 
 /// Start of the name of a hook that restricts.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 const HOOK: &str = "hook: ";
 
 /// Name of the protection of commands in which an executed part is hidden as a secret.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(super) const HIDDEN_CODE: &str = "built in: hidden text is executed";
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl RuleDecision {
     /// Returns `true` if a built-in protection asks, alone or with other rules.
     pub(crate) fn is_protection(&self) -> bool {

@@ -4,9 +4,7 @@
 mod mode;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(feature = "sqlite")]
 mod queue;
-#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use super::address::TrailAddress;
@@ -17,15 +15,12 @@ use super::tx::Tx;
 pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
-#[cfg(feature = "sqlite")]
 pub use queue::MAX_QUEUE_TIME;
-#[cfg(feature = "sqlite")]
 pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite, SqliteTx};
 
 /// SQLite or PostgreSQL database. Clones share the connections.
 #[derive(Clone, Debug)]
 pub(super) enum Database {
-    #[cfg(feature = "sqlite")]
     Sqlite(Sqlite),
     #[cfg(feature = "postgres")]
     Postgres(Postgres),
@@ -43,17 +38,10 @@ impl Database {
                 backend: "PostgreSQL",
                 feature: "postgres",
             }),
-            #[cfg(feature = "sqlite")]
             Some(TrailAddress::File(path)) => {
                 Ok(Self::Sqlite(Sqlite::open(Some(path), mode).await?))
             }
-            #[cfg(feature = "sqlite")]
             Some(TrailAddress::Memory) => Ok(Self::Sqlite(Sqlite::open(None, mode).await?)),
-            #[cfg(not(feature = "sqlite"))]
-            Some(TrailAddress::File(_) | TrailAddress::Memory) => Err(AuditError::Unsupported {
-                backend: "SQLite",
-                feature: "sqlite",
-            }),
             None => Err(AuditError::Address {
                 url: match url.rsplit_once('@') {
                     Some((_, host)) => host.to_owned(),
@@ -66,7 +54,6 @@ impl Database {
     /// The last known state of the database.
     pub(super) fn anchor(&self) -> &Anchor {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.anchor(),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.anchor(),
@@ -93,13 +80,12 @@ impl Database {
     /// Returns an error if the schemas differ.
     pub(super) async fn compare_schema(&self, tx: &mut Tx) -> Result<(), AuditError> {
         match (self, tx) {
-            #[cfg(feature = "sqlite")]
             (Self::Sqlite(_), Tx::Sqlite(tx)) => {
                 sqlite::check_schema(tx).await?;
             }
             #[cfg(feature = "postgres")]
             (Self::Postgres(database), Tx::Postgres(tx)) => database.check_schema(tx).await?,
-            #[cfg(all(feature = "sqlite", feature = "postgres"))]
+            #[cfg(feature = "postgres")]
             _ => unreachable!("a transaction belongs to its database"),
         }
         Ok(())
@@ -109,11 +95,10 @@ impl Database {
     /// table or a table with rules could run code when it is read.
     pub(super) async fn has_plain_tables(&self, tx: &mut Tx) -> Result<bool, AuditError> {
         match (self, tx) {
-            #[cfg(feature = "sqlite")]
             (Self::Sqlite(_), Tx::Sqlite(tx)) => sqlite::has_plain_tables(tx).await,
             #[cfg(feature = "postgres")]
             (Self::Postgres(_), Tx::Postgres(tx)) => postgres::has_plain_tables(tx).await,
-            #[cfg(all(feature = "sqlite", feature = "postgres"))]
+            #[cfg(feature = "postgres")]
             _ => unreachable!("a transaction belongs to its database"),
         }
     }
@@ -121,7 +106,6 @@ impl Database {
     /// Returns a handle to this database that reads through reserved connections.
     pub(super) fn reserved(&self) -> Self {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => Self::Sqlite(database.reserved()),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => Self::Postgres(database.reserved()),
@@ -131,7 +115,6 @@ impl Database {
     /// Begins a read-only transaction on one snapshot.
     pub(super) async fn read(&self) -> Result<Tx, AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.read().await.map(Tx::Sqlite),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.read().await.map(Tx::Postgres),
@@ -144,7 +127,6 @@ impl Database {
     /// Returns an error if the file was deleted or replaced: writes to the open file would be lost.
     pub(super) fn check(&self) -> Result<(), AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.check(),
             // The database server guards its own files.
             #[cfg(feature = "postgres")]
@@ -156,7 +138,6 @@ impl Database {
     /// gains nothing from them, or if another task holds the permit.
     pub(super) fn read_permit(&self) -> Option<ReadPermit> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.read_permit(),
             // The database server parallelizes queries itself.
             #[cfg(feature = "postgres")]
@@ -167,7 +148,6 @@ impl Database {
     /// Returns a connection for a single statement, which reads one snapshot by itself.
     pub(super) async fn acquire(&self) -> Result<Tx, AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.acquire().await.map(Tx::Sqlite),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.read().await.map(Tx::Postgres),
@@ -177,7 +157,6 @@ impl Database {
     /// Begins a write transaction, which excludes all other writers.
     pub(super) async fn write(&self) -> Result<Tx, AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.write().await.map(Tx::Sqlite),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.write().await.map(Tx::Postgres),
@@ -187,7 +166,6 @@ impl Database {
     /// Copies the database to a new file.
     pub(super) async fn backup(&self, file: &std::path::Path) -> Result<(), AuditError> {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.backup(file).await,
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => {
@@ -199,7 +177,6 @@ impl Database {
 
     pub(super) async fn close(&self) {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.close().await,
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.close().await,
