@@ -90,7 +90,8 @@ pub struct Config {
     /// Absolute paths of JavaScript hooks that may restrict decisions, in execution order. Requires
     /// the feature `script`.
     pub scripts: Vec<PathBuf>,
-    /// A language model for commands that the tables do not know.
+    /// A language model for commands that the tables do not know. The command line requires the
+    /// feature `semantic`.
     pub semantic: Option<SemanticConfig>,
 }
 

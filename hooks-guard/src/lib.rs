@@ -3,7 +3,7 @@
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | [`classify`] | Classification of commands by effect: the crate [`hooks_classify`], and a second stage |
+//! | [`classify`] | Classification of commands by effect: the crate [`hooks_classify`], and a second stage; its client of a language model: feature `semantic` |
 //! | [`ClassifierHook`] | The classifier as a hook before an agent's tools |
 //! | [`rules`] | `allow`, `ask` and `deny` rules of users and projects |
 //! | [`protocol`] | The hook protocols of coding agents |

@@ -12,6 +12,7 @@ use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, without_password};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::config::ConfigWarning;
+use hooks_guard::decider::LocalGates;
 use hooks_guard::doctor::{
     self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
 };
@@ -324,7 +325,10 @@ impl Service for InstallationChecks {
         let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         match ownership::problem(loaded, self.project.as_deref()) {
             Some(problem) => Err(format!("hooks refuse to decide: {problem}").into()),
-            None => Ok(loaded.warnings()),
+            None => match loaded.gate(None) {
+                Ok(_) => Ok(loaded.warnings()),
+                Err(error) => Err(format!("hooks refuse to decide: {error}").into()),
+            },
         }
     }
 }

@@ -273,6 +273,24 @@ fn doctor_shows_the_invalid_line_of_a_file() {
 }
 
 #[test]
+fn doctor_reports_a_configuration_with_which_hooks_refuse_to_decide() {
+    let home = Home::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(
+        home.config("config.toml"),
+        "[semantic]\nurl = 'http://llm.example/v1'\nmodel = 'm'\n",
+    )
+    .unwrap();
+    let mut doctor = home.program();
+    let output = doctor.arg("doctor").current_dir(elsewhere.path()).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reason = "hooks refuse to decide: `http` is allowed only for this machine";
+    assert!(text.contains(reason), "{text}");
+}
+
+#[test]
 fn an_invalid_list_of_trusted_files_shows_its_line() {
     let home = Home::new();
     let list = home.program().args(["trust", "--list"]).output().unwrap();
