@@ -18,8 +18,21 @@ pub(crate) fn secrets_by_context(text: &str) -> Vec<Range<usize>> {
     for rule in rules {
         rule.find(text, &lower, &mut found);
     }
+    bot_tokens(text, &mut found);
     named_values(text, &mut found);
     found
+}
+
+/// Adds the tokens of bots, which have no mark: three parts with dots between them.
+fn bot_tokens(text: &str, found: &mut Vec<Range<usize>>) {
+    static TOKEN: LazyRegex = LazyRegex::new(|| {
+        r"\b[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}".to_owned()
+    });
+    const MIN_LENGTH: usize = 58;
+    let is_long = |word: &str| word.len() >= MIN_LENGTH && word.matches('.').count() >= 2;
+    if text.split_whitespace().any(is_long) {
+        found.extend(TOKEN.get().find_iter(text).map(|token| token.range()));
+    }
 }
 
 /// Returns the private keys of a text in the format of PEM, also without their ends.
@@ -57,7 +70,7 @@ pub(crate) fn secrets_after_options(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-static RULES: [ContextRule; 18] = [
+static RULES: [ContextRule; 17] = [
     rule(
         &["-----begin"],
         || r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)".to_owned(),
@@ -86,12 +99,6 @@ static RULES: [ContextRule; 18] = [
         always,
     ),
     // Tokens that are recognised by more than a mark.
-    rule(
-        // Every token has its alphabet and lengths only.
-        &[""],
-        || r"\b[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}".to_owned(),
-        always,
-    ),
     rule(
         &["re_", "pat-", "pk_"],
         || {
