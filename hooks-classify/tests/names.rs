@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use hooks_classify::Tables;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+#[path = "names/guard.rs"]
+mod guard;
+
 /// Literals that equal the name of a program but have another meaning, or must remain where they
 /// are.
 const OTHER_MEANINGS: &[(&str, &str, &str)] = &[
@@ -70,29 +73,7 @@ struct Literal {
 #[test]
 fn code_outside_of_programs_names_no_program() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let names: BTreeSet<&str> = Tables::embedded().names().collect();
-    let (mut found, mut unused) = (Vec::new(), OTHER_MEANINGS.to_vec());
-    for file in files(&source) {
-        let place = file.strip_prefix(&source).expect("a file of the folder");
-        let place = place.to_str().expect("a path in UTF-8").replace('\\', "/");
-        if place.starts_with("programs/") {
-            continue;
-        }
-        let code = fs::read_to_string(&file).expect("a file that can be read");
-        let tokens: TokenStream = code.parse().expect("Rust");
-        let mut literals = Vec::new();
-        collect(tokens, &mut literals);
-        for Literal { text, line } in literals {
-            if !names.contains(text.as_str()) {
-                continue;
-            }
-            let allowed = |(name, file, _): &(&str, &str, &str)| *name == text && *file == place;
-            match OTHER_MEANINGS.iter().find(|entry| allowed(entry)) {
-                Some(entry) => unused.retain(|other| other != entry),
-                None => found.push(format!("src/{place}:{line}: `{text}`")),
-            }
-        }
-    }
+    let (found, unused) = compare(&source, "programs/", OTHER_MEANINGS);
     assert!(
         found.is_empty(),
         "names of programs outside of the tables and of `src/programs`; make the fact a key of the tables, \
@@ -105,6 +86,69 @@ fn code_outside_of_programs_names_no_program() {
 }
 
 #[test]
+fn the_guard_names_no_program() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hooks-guard/src");
+    // The package of the crate has no other crates.
+    if !source.is_dir() {
+        return;
+    }
+    let exceptions = guard::exceptions();
+    let (found, unused) = compare(&source, "", &exceptions);
+    assert!(
+        found.is_empty(),
+        "names of programs in `hooks-guard`; make the fact a key of the tables\n{}",
+        found.join("\n")
+    );
+    assert!(unused.is_empty(), "unused entries: {unused:?}");
+    assert_eq!(
+        guard::count(guard::OTHER_MEANINGS),
+        guard::OTHER_MEANINGS_COUNT
+    );
+    assert_eq!(guard::count(guard::PROGRAMS), guard::PROGRAMS_COUNT);
+    assert!(exceptions.iter().all(|(.., reason)| !reason.is_empty()));
+}
+
+/// Literal, the file or the start of its path, and the reason.
+type Exception = (&'static str, &'static str, &'static str);
+
+/// Returns the literals in the files of a folder that equal the name of a program and are no
+/// exception, and the exceptions without a literal. Files whose path begins with `left_out` are
+/// left out.
+fn compare(
+    source: &Path,
+    left_out: &str,
+    exceptions: &[Exception],
+) -> (Vec<String>, Vec<Exception>) {
+    let names: BTreeSet<&str> = Tables::embedded().names().collect();
+    let (mut found, mut unused) = (Vec::new(), exceptions.to_vec());
+    for file in files(source) {
+        let place = file.strip_prefix(source).expect("a file of the folder");
+        let place = place.to_str().expect("a path in UTF-8").replace('\\', "/");
+        let is_left_out = !left_out.is_empty() && place.starts_with(left_out);
+        if is_left_out || is_test(&place) {
+            continue;
+        }
+        let code = fs::read_to_string(&file).expect("a file that can be read");
+        let tokens: TokenStream = code.parse().expect("Rust");
+        let mut literals = Vec::new();
+        collect(tokens, &mut literals);
+        for Literal { text, line } in literals {
+            if !names.contains(text.as_str()) {
+                continue;
+            }
+            let is_in =
+                |path: &str| place == path || path.ends_with('/') && place.starts_with(path);
+            let allowed = |(name, path, _): &&Exception| *name == text && is_in(path);
+            match exceptions.iter().find(allowed) {
+                Some(entry) => unused.retain(|other| other != entry),
+                None => found.push(format!("{}/{place}:{line}: `{text}`", source.display())),
+            }
+        }
+    }
+    (found, unused)
+}
+
+#[test]
 fn literals_outside_docs_tests_and_attributes_are_found() {
     let code = r##"
         //! "a"
@@ -113,7 +157,7 @@ fn literals_outside_docs_tests_and_attributes_are_found() {
         fn f() { g("d"); h!(["e", r#"f"#]) } // "g"
         #[cfg(test)]
         mod tests { const I: &str = "i"; }
-        #[cfg(test)]
+        #[cfg(all(test, feature = "j"))]
         const J: &str = "j";
         const K: &str = "k";
         const L: bool = cfg!(feature = "l");
@@ -122,6 +166,11 @@ fn literals_outside_docs_tests_and_attributes_are_found() {
     collect(code.parse().expect("Rust"), &mut literals);
     let found: Vec<_> = literals.iter().map(|l| (l.text.as_str(), l.line)).collect();
     assert_eq!(found, [("d", 5), ("e", 5), ("f", 5), ("k", 10)]);
+}
+
+/// Returns `true` for a file that only tests have.
+fn is_test(place: &str) -> bool {
+    place.contains("tests/") || place.ends_with("tests.rs") || place.ends_with("cases.rs")
 }
 
 /// Returns the files of Rust in a folder and below.
@@ -149,7 +198,11 @@ fn collect(tokens: TokenStream, literals: &mut Vec<Literal>) {
                     tokens.next();
                 }
                 let attribute = tokens.next().map(|group| group.to_string());
-                if attribute.is_some_and(|text| text.replace(' ', "") == "[cfg(test)]") {
+                let is_of_tests = |text: String| {
+                    let text = text.replace(' ', "");
+                    text == "[cfg(test)]" || text.starts_with("[cfg(all(test,")
+                };
+                if attribute.is_some_and(is_of_tests) {
                     let ends = |token: &TokenTree| match token {
                         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
                         TokenTree::Punct(sign) => sign.as_char() == ';',

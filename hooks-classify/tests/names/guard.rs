@@ -1,0 +1,220 @@
+//! Literals of `hooks-guard` that equal the name of a program.
+
+use super::Exception;
+
+/// Literals in a file, or in all files of a folder.
+pub(crate) struct Group {
+    /// The file, or the folder with `/` at its end, below `hooks-guard/src`.
+    path: &'static str,
+    /// Separated by blanks.
+    literals: &'static str,
+    reason: &'static str,
+}
+
+/// Literals with another meaning.
+pub(crate) const OTHER_MEANINGS: &[Group] = &[
+    Group {
+        path: "acp/",
+        literals: "cmd code command diff env goose id info kind move read source timeout type",
+        reason: "fields and kinds of the Agent Client Protocol, and an agent",
+    },
+    Group {
+        path: "audit/",
+        literals: ". command hash id postgres sqlite time",
+        reason: "columns, units of time and kinds of databases",
+    },
+    Group {
+        path: "changes/",
+        literals: "diff id source",
+        reason: "fields of a change",
+    },
+    Group {
+        path: "classify/",
+        literals: "command http https stream timeout type",
+        reason: "fields of a request to a model",
+    },
+    Group {
+        path: "cli/",
+        literals: "command editor help id limit next now pass serve time timeout true yes",
+        reason: "options, columns and answers",
+    },
+    Group {
+        path: "client.rs",
+        literals: "code",
+        reason: "a field of an answer",
+    },
+    Group {
+        path: "doctor/",
+        literals: "bash command false profiles ts",
+        reason: "names of agents, fields of their settings and values of variables",
+    },
+    Group {
+        path: "hook.rs",
+        literals: "id",
+        reason: "a field of an input",
+    },
+    Group {
+        path: "http/",
+        literals: ". command false file id limit timeout true wait",
+        reason: "fields and values of requests and answers",
+    },
+    Group {
+        path: "install/",
+        literals: ". bash command http powershell timeout type",
+        reason: "fields of agents' settings",
+    },
+    Group {
+        path: "protocol/",
+        literals: ". auggie bash claude cline cmd code codex command continue copilot crush \
+                   cursor cursor-agent diff droid editor env exec exit file find gemini goose \
+                   grep grok id jira kilo kimi letta ls md opencode openhands patch pi powershell \
+                   profiles pwsh qwen read reset script set skill source stripe supabase task \
+                   think timeout tree type vibe view wait windsurf write",
+        reason: "names of agents, their tools, and fields of their inputs and settings",
+    },
+    Group {
+        path: "service.rs",
+        literals: "guard",
+        reason: "a name in the trail",
+    },
+    Group {
+        path: "approval/derive.rs",
+        literals: ".",
+        reason: "a folder",
+    },
+    Group {
+        path: "approval/package.rs",
+        literals: "command import just ninja",
+        reason: "a field, a statement and endings of files",
+    },
+    Group {
+        path: "rules/file.rs",
+        literals: "command expect host test",
+        reason: "fields of a file of rules",
+    },
+    Group {
+        path: "rules/check.rs",
+        literals: "grep ls read view write",
+        reason: "names of tools",
+    },
+    Group {
+        path: "rules/load.rs",
+        literals: ".",
+        reason: "a folder",
+    },
+    Group {
+        path: "rules/paths.rs",
+        literals: ".",
+        reason: "a folder",
+    },
+    Group {
+        path: "rules/scope.rs",
+        literals: ".",
+        reason: "a folder",
+    },
+    Group {
+        path: "rules/protect/network.rs",
+        literals: ".",
+        reason: "a sign of names",
+    },
+    Group {
+        path: "rules/protect/secrets.rs",
+        literals: ".",
+        reason: "a folder",
+    },
+    Group {
+        path: "rules/protect/process.rs",
+        literals: "guard",
+        reason: "a part of the name of the guard's process",
+    },
+];
+
+/// Literals that name programs. The list only shrinks: a new fact about a program is a key of its table.
+pub(crate) const PROGRAMS: &[Group] = &[
+    Group {
+        path: "approval/derive.rs",
+        literals: ": [ bzcat cat cd chgrp chmod chown cut echo export grep gzcat head ln mkdir \
+                   popd printf pushd sed set sleep sort tac tail test touch tr true uniq xzcat \
+                   yes zcat zstdcat",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/allow.rs",
+        literals: "alias bind complete enable exec hash set setopt shopt unsetopt",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/context.rs",
+        literals: ": cd chdir declare doas echo env export false genv getopts let local mapfile \
+                   printf pushd read readarray readonly set sudo true typeset unset",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/cover.rs",
+        literals: "bazel bazelisk buck buck2 doas env sudo",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/protect/commands.rs",
+        literals: "at batch bunx cargo chsh crontab enable fmt git git-lfs help init install \
+                   launchctl lefthook link loginctl npx pnpx pre-commit schtasks set ssh-add \
+                   ssh-keygen systemctl systemd-run test update-alternatives usermod visudo",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/protect/files.rs",
+        literals: "cp echo git install ln mkdir mv printf rename rm rmdir rsync scp shred unlink",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/protect/network.rs",
+        literals: ": ab aria2c autossh busybox cloudflared curl echo ftp grpcurl haproxy hey http \
+                   hurl iwr k6 lynx nc ncat ngrok nmap oha open openssl printf siege socat ssh \
+                   telnet vegeta websocat wget wrk",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/protect/process.rs",
+        literals: "Stop-Process bpftrace chrt fuser gcore gdb initctl ionice kexec kill killall \
+                   killall5 launchctl lldb loginctl ltrace perf pgrep pkill pm2 prlimit \
+                   rc-service renice reptyr service skill snice spps strace supervisorctl sv \
+                   systemctl taskkill taskset tskill",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/scope.rs",
+        literals: "awk cp mkdir mv perl sed tee touch",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "rules/suggest/call.rs",
+        literals: "git",
+        reason: "a list of programs",
+    },
+    Group {
+        path: "tool_analysis.rs",
+        literals: "curl",
+        reason: "a list of programs",
+    },
+];
+
+pub(crate) const OTHER_MEANINGS_COUNT: usize = 146;
+pub(crate) const PROGRAMS_COUNT: usize = 198;
+
+/// Returns the number of literals in groups.
+pub(crate) fn count(groups: &[Group]) -> usize {
+    groups
+        .iter()
+        .map(|group| group.literals.split_whitespace().count())
+        .sum()
+}
+
+pub(crate) fn exceptions() -> Vec<Exception> {
+    let groups = OTHER_MEANINGS.iter().chain(PROGRAMS);
+    groups
+        .flat_map(|group| {
+            let literals = group.literals.split_whitespace();
+            literals.map(|literal| (literal, group.path, group.reason))
+        })
+        .collect()
+}
