@@ -1,5 +1,5 @@
-//! Patterns of calls: the entries of `outside`, `installs`, `runs_packages` and `places_links` in,
-//! checked patterns out, or a mistake.
+//! Patterns of calls: the entries of the keys that select calls, such as `outside`, in, checked
+//! patterns out, or a mistake.
 
 use crate::model::{CallPatternDef, ProgramDef};
 
@@ -14,6 +14,8 @@ pub(crate) fn call_patterns(
             "*" => CallPatternDef::Every,
             "host:" => CallPatternDef::OtherHost,
             "url:" => CallPatternDef::Request,
+            "alone:" => CallPatternDef::Alone,
+            "config:" => CallPatternDef::ConfigOverride,
             _ if words.is_empty() => return Err("an entry without a name".to_owned()),
             _ if text.starts_with('-') => {
                 match words

@@ -223,6 +223,7 @@ struct Emitter<'a> {
     operands: SharedItems,
     decides: SharedItems,
     calls: SharedItems,
+    controls: SharedItems,
     secrets: SharedItems,
     details: SharedItems,
     /// The different options, apart from their names.
@@ -259,6 +260,7 @@ impl<'a> Emitter<'a> {
             operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
             decides: SharedItems::new("F", "&[FileLocator]"),
             calls: SharedItems::new("C", "&[CallPattern]"),
+            controls: SharedItems::new("K", "&[(ControlTarget, &[CallPattern])]"),
             secrets: SharedItems::new("S", "&[SecretRule]"),
             details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
@@ -381,7 +383,8 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, sets_variables: {}, schedules_input: {}, secrets: {} }}",
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
+             output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -421,6 +424,14 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
             self.call_patterns(&details.places_links),
+            self.controls(&details.controls),
+            self.call_patterns(&details.sets_shell_variables),
+            optional(details.client.clone()),
+            optional(details.file_operation.clone()),
+            optional(details.output.clone()),
+            details.edits_named_files,
+            details.changes_directory,
+            optional(details.slash_words.clone()),
             details.sets_variables,
             details.schedules_input,
             self.secret_rules(&details.secrets),
@@ -465,11 +476,21 @@ impl<'a> Emitter<'a> {
                 CallPatternDef::Options(names) => {
                     format!("CallPattern::Options({})", self.texts(names))
                 }
+                CallPatternDef::Alone => "CallPattern::Alone".to_owned(),
+                CallPatternDef::ConfigOverride => "CallPattern::ConfigOverride".to_owned(),
                 CallPatternDef::OtherHost => "CallPattern::OtherHost".to_owned(),
                 CallPatternDef::Request => "CallPattern::Request".to_owned(),
             })
             .collect();
         self.calls.item(list(patterns))
+    }
+
+    fn controls(&mut self, controls: &[(String, Vec<CallPatternDef>)]) -> String {
+        let controls: Vec<String> = controls
+            .iter()
+            .map(|(target, calls)| format!("({target}, {})", self.call_patterns(calls)))
+            .collect();
+        self.controls.item(list(controls))
     }
 
     fn secret_rules(&mut self, rules: &[SecretRuleDef]) -> String {
@@ -533,6 +554,7 @@ impl<'a> Emitter<'a> {
             self.operands,
             self.decides,
             self.calls,
+            self.controls,
             self.secrets,
             self.details,
         ];

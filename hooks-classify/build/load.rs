@@ -20,8 +20,8 @@ use crate::read::{Source, TableError, read};
 use crate::secret_words::{self, WordLists};
 use crate::tokens::{self, TokensDef};
 use crate::words::{
-    UNSTATED, dialect, effect, file_notation, operand, option_line, program_notation, secret_input,
-    style,
+    UNSTATED, client_address, control_target, dialect, effect, file_notation, file_operation,
+    operand, option_line, output_source, program_notation, secret_input, slash_words, style,
 };
 
 const VARIABLES: &str = "programs/variables.toml";
@@ -208,15 +208,52 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
         ("installs", std::mem::take(&mut raw.installs)),
         ("runs_packages", std::mem::take(&mut raw.runs_packages)),
         ("places_links", std::mem::take(&mut raw.places_links)),
+        (
+            "sets_shell_variables",
+            std::mem::take(&mut raw.sets_shell_variables),
+        ),
     ];
+    let controls = std::mem::take(&mut raw.controls);
+    let client = raw.client.take().as_deref().map(client_address);
+    let client = client.transpose().map_err(of_entry)?;
+    let output = raw.output.take().as_deref().map(output_source);
+    let output = output.transpose().map_err(of_entry)?;
+    let operation = raw.file_operation.take().as_deref().map(file_operation);
+    let operation = operation.transpose().map_err(of_entry)?;
+    let slash_words = raw.slash_words.take().as_deref().map(slash_words);
+    let slash_words = slash_words.transpose().map_err(of_entry)?;
+    let edits_named_files = std::mem::take(&mut raw.edits_named_files);
+    let changes_directory = std::mem::take(&mut raw.changes_directory);
     let mut program = program(raw, None)?;
-    let [outside, installs, runs_packages, places_links] = call_lists.map(|(key, entries)| {
+    let controls = controls.iter().map(|(target, entries)| {
+        let calls = call_patterns(entries, &program);
+        if entries.is_empty() {
+            return Err(format!("`controls`: `{target}` has no calls"));
+        }
+        let target = control_target(target).map_err(|message| format!("`controls`: {message}"))?;
+        let calls = calls.map_err(|message| format!("`controls`: {message}"))?;
+        Ok((target, calls))
+    });
+    let controls = controls.collect::<Result<_, String>>().map_err(of_entry)?;
+    let [
+        outside,
+        installs,
+        runs_packages,
+        places_links,
+        sets_shell_variables,
+    ] = call_lists.map(|(key, entries)| {
         call_patterns(&entries, &program).map_err(|message| of_entry(format!("`{key}`: {message}")))
     });
     let details = &mut program.details;
     (details.outside, details.installs) = (outside?, installs?);
     (details.runs_packages, details.packages_in) = (runs_packages?, packages_in);
-    details.places_links = places_links?;
+    (details.places_links, details.controls) = (places_links?, controls);
+    details.sets_shell_variables = sets_shell_variables?;
+    (details.client, details.output) = (client, output);
+    details.file_operation = operation;
+    details.edits_named_files = edits_named_files;
+    details.changes_directory = changes_directory;
+    details.slash_words = slash_words;
     Ok(NamedProgram {
         file: file.to_owned(),
         names,
@@ -239,6 +276,14 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
         ("runs_packages", !raw.runs_packages.is_empty()),
         ("packages_in", raw.packages_in.is_some()),
         ("places_links", !raw.places_links.is_empty()),
+        ("controls", !raw.controls.is_empty()),
+        ("sets_shell_variables", !raw.sets_shell_variables.is_empty()),
+        ("client", raw.client.is_some()),
+        ("file_operation", raw.file_operation.is_some()),
+        ("output", raw.output.is_some()),
+        ("edits_named_files", raw.edits_named_files),
+        ("changes_directory", raw.changes_directory),
+        ("slash_words", raw.slash_words.is_some()),
     ] {
         if is_set {
             return Err(of_entry(format!("`{key}` is allowed for programs only")));

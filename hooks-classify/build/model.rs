@@ -128,6 +128,14 @@ pub(crate) struct DetailsDef {
     pub(crate) runs_packages: Vec<CallPatternDef>,
     pub(crate) packages_in: Option<String>,
     pub(crate) places_links: Vec<CallPatternDef>,
+    pub(crate) controls: Vec<(Code, Vec<CallPatternDef>)>,
+    pub(crate) sets_shell_variables: Vec<CallPatternDef>,
+    pub(crate) client: Option<Code>,
+    pub(crate) file_operation: Option<Code>,
+    pub(crate) output: Option<Code>,
+    pub(crate) edits_named_files: bool,
+    pub(crate) changes_directory: bool,
+    pub(crate) slash_words: Option<Code>,
     pub(crate) sets_variables: bool,
     pub(crate) schedules_input: bool,
     pub(crate) secrets: Vec<SecretRuleDef>,
@@ -218,6 +226,10 @@ pub(crate) enum CallPatternDef {
     Command(Vec<String>),
     Options(Vec<String>),
     OtherHost,
+    /// Calls without operands.
+    Alone,
+    /// Calls with a setting that may change which programs run.
+    ConfigOverride,
     Request,
 }
 

@@ -102,6 +102,18 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) places_links: Vec<String>,
     #[serde(default)]
+    pub(crate) controls: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(crate) sets_shell_variables: Vec<String>,
+    pub(crate) client: Option<String>,
+    pub(crate) file_operation: Option<String>,
+    pub(crate) output: Option<String>,
+    #[serde(default)]
+    pub(crate) edits_named_files: bool,
+    #[serde(default)]
+    pub(crate) changes_directory: bool,
+    pub(crate) slash_words: Option<String>,
+    #[serde(default)]
     pub(crate) sets_variables: bool,
     #[serde(default)]
     pub(crate) schedules_input: bool,

@@ -116,6 +116,70 @@ pub(crate) fn dialect(name: &str) -> Result<Code, String> {
     .to_owned())
 }
 
+/// Returns the target of the key `controls`.
+pub(crate) fn control_target(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "git" => "ControlTarget::Git",
+        "schedule" => "ControlTarget::Schedule",
+        "login-shell" => "ControlTarget::LoginShell",
+        "ssh" => "ControlTarget::Ssh",
+        "programs" => "ControlTarget::Programs",
+        "process-ids" => "ControlTarget::ProcessIds",
+        "process-patterns" => "ControlTarget::ProcessPatterns",
+        "process-names" => "ControlTarget::ProcessNames",
+        "services" => "ControlTarget::Services",
+        "all-processes" => "ControlTarget::AllProcesses",
+        "inspected-processes" => "ControlTarget::InspectedProcesses",
+        "parsing" => "ControlTarget::Parsing",
+        other => return Err(format!("unknown target `{other}`")),
+    }
+    .to_owned())
+}
+
+/// Returns the words with which a client names an address.
+pub(crate) fn client_address(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "one-word" => "ClientAddress::OneWord",
+        "two-words" => "ClientAddress::TwoWords",
+        "scanned-host" => "ClientAddress::ScannedHost",
+        other => return Err(format!("unknown address of a client `{other}`")),
+    }
+    .to_owned())
+}
+
+pub(crate) fn file_operation(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "copy" => "FileOperation::Copy",
+        "move" => "FileOperation::Move",
+        "link" => "FileOperation::Link",
+        "delete" => "FileOperation::Delete",
+        "empty-folder" => "FileOperation::EmptyFolder",
+        "metadata" => "FileOperation::Metadata",
+        other => return Err(format!("unknown operation on files `{other}`")),
+    }
+    .to_owned())
+}
+
+pub(crate) fn output_source(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "words" => "OutputSource::Words",
+        "files" => "OutputSource::Files",
+        "nothing" => "OutputSource::Nothing",
+        other => return Err(format!("unknown source of output `{other}`")),
+    }
+    .to_owned())
+}
+
+/// Returns the meaning of words that begin with a slash.
+pub(crate) fn slash_words(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "patterns" => "SlashWords::Patterns",
+        "labels" => "SlashWords::Labels",
+        other => return Err(format!("unknown meaning of words `{other}`")),
+    }
+    .to_owned())
+}
+
 /// Returns the notation in which words name files.
 pub(crate) fn file_notation(name: &str) -> Result<Code, String> {
     Ok(match name {

@@ -25,6 +25,10 @@ pub struct ProgramEntry {
     pub has_runs_packages: bool,
     /// `true` if its table has the key `places_links`.
     pub has_places_links: bool,
+    /// `true` if its table has the key `controls`.
+    pub has_controls: bool,
+    /// `true` if its table has the key `sets_shell_variables`.
+    pub has_sets_shell_variables: bool,
 }
 
 /// Returns all programs of the embedded tables.
@@ -48,6 +52,8 @@ pub fn programs() -> Vec<ProgramEntry> {
                     has_installs: !program.details.installs.is_empty(),
                     has_runs_packages: !program.details.runs_packages.is_empty(),
                     has_places_links: !program.details.places_links.is_empty(),
+                    has_controls: !program.details.controls.is_empty(),
+                    has_sets_shell_variables: !program.details.sets_shell_variables.is_empty(),
                 };
                 entries.push((key, entry));
             }

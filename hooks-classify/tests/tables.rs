@@ -166,6 +166,23 @@ fn a_mistake_in_a_program_stops_the_build() {
             "packages_in = \"bin\"",
             "`packages_in` needs `runs_packages`",
         ),
+        (
+            "controls = { moon = [\"*\"] }",
+            "`controls`: unknown target `moon`",
+        ),
+        (
+            "controls = { git = [\"push\"] }",
+            "`controls`: unknown command `push`",
+        ),
+        ("controls = { git = [] }", "`controls`: `git` has no calls"),
+        (
+            "sets_shell_variables = [\"-v\"]",
+            "`sets_shell_variables`: `-v` is not an option of the program",
+        ),
+        ("client = \"no\"", "unknown address of a client `no`"),
+        ("file_operation = \"no\"", "unknown operation on files `no`"),
+        ("output = \"no\"", "unknown source of output `no`"),
+        ("slash_words = \"no\"", "unknown meaning of words `no`"),
     ] {
         let wanted = format!("programs/family/x.toml:1: `x`: {what}; see the page about tables");
         assert_eq!(mistakes(rest), [wanted], "{rest}");
@@ -198,6 +215,14 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
         "runs_packages = [\"*\"]",
         "packages_in = \"bin\"",
         "places_links = [\"*\"]",
+        "controls = { git = [\"*\"] }",
+        "sets_shell_variables = [\"*\"]",
+        "client = \"one-word\"",
+        "file_operation = \"copy\"",
+        "output = \"words\"",
+        "edits_named_files = true",
+        "changes_directory = true",
+        "slash_words = \"labels\"",
     ] {
         let name = key.split(' ').next().expect("a name");
         let on_command = format!("[commands]\na = {{ reads = \"does\", {key} }}");

@@ -15,6 +15,7 @@ pub(crate) mod notation;
 pub(crate) mod parts;
 pub(crate) mod possible_options;
 pub(crate) mod possible_path;
+pub(crate) mod program_facts;
 pub(crate) mod program_name;
 pub(crate) mod role;
 pub(crate) mod script;

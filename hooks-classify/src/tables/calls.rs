@@ -1,9 +1,11 @@
-//! Calls that tables select by the keys `outside`, `installs`, `runs_packages` and `places_links`: a
-//! part of a command in, `true` or the packages that it names out.
+//! Calls that tables select by keys such as `outside`: a part of a command in, `true`, the targets
+//! that it controls or the packages that it names out.
 
 use super::{ProgramDetails, Tables};
+use crate::model::arg::UNKNOWN;
 use crate::model::effect::Crud;
 use crate::model::parts::{Part, PartCall, Word};
+use crate::model::program_facts::ControlTarget;
 
 /// Pattern of the calls of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,10 @@ pub(crate) enum CallPattern {
     Command(&'static [&'static str]),
     /// Calls with one of these options.
     Options(&'static [&'static str]),
+    /// Calls without operands.
+    Alone,
+    /// Calls with a setting that may change which programs run.
+    ConfigOverride,
     /// Calls that name another machine.
     OtherHost,
     /// Calls that name another machine and no file that they change.
@@ -35,8 +41,6 @@ pub struct PackageRun<'p> {
 /// One way to read the words of a part whose program has a key.
 struct CallReading<'p> {
     details: &'static ProgramDetails,
-    /// The patterns of the key.
-    patterns: &'static [CallPattern],
     /// Words after the program that may name a command.
     commands: Vec<&'p str>,
     options: Vec<&'p str>,
@@ -53,6 +57,11 @@ impl CallPattern {
                 path.len() <= reading.commands.len() && path.iter().zip(&reading.commands).all(fits)
             }
             Self::Options(names) => reading.options.iter().any(|option| names.contains(option)),
+            Self::Alone => {
+                let mut calls = reading.call.into_iter();
+                reading.commands.is_empty() && calls.all(|call| call.operands.is_empty())
+            }
+            Self::ConfigOverride => part.has_config_override,
             Self::OtherHost => changes_other_host(part),
             Self::Request => {
                 let mut files = part.path_effects.iter();
@@ -63,9 +72,28 @@ impl CallPattern {
 }
 
 impl<'p> CallReading<'p> {
-    fn is_selected(&self, part: &Part) -> bool {
-        let mut patterns = self.patterns.iter();
+    fn is_selected(&self, part: &Part, patterns: &[CallPattern]) -> bool {
+        let mut patterns = patterns.iter();
         patterns.any(|pattern| pattern.is_match(part, self))
+    }
+
+    /// As [`is_selected`](Self::is_selected). If no table knows all words, the words of a command may
+    /// begin anywhere.
+    fn may_be_selected(&self, part: &Part, patterns: &[CallPattern]) -> bool {
+        let is_unsure = self.call.is_none() && !part.is_understood();
+        self.is_selected(part, patterns)
+            || is_unsure
+                && (1..self.commands.len()).any(|at| {
+                    let rest = Self {
+                        commands: self.commands[at..].to_vec(),
+                        options: Vec::new(),
+                        ..*self
+                    };
+                    let mut patterns = patterns.iter();
+                    patterns.any(|one| {
+                        matches!(one, CallPattern::Command(_)) && one.is_match(part, &rest)
+                    })
+                })
     }
 
     /// Returns the packages that the part runs, by the key `runs_packages`.
@@ -76,13 +104,13 @@ impl<'p> CallReading<'p> {
         };
         let names_package = |name: &str| {
             let is_one = |pattern: &CallPattern| matches!(pattern, CallPattern::Options(names) if names.contains(&name));
-            self.patterns.iter().any(is_one)
+            self.details.runs_packages.iter().any(is_one)
         };
         let options = self.call.into_iter().flat_map(|call| &call.options);
         let values = options.filter(|(name, _)| names_package(name));
         let values = values.filter_map(|(_, value)| value.as_ref());
         let mut runs: Vec<PackageRun<'p>> = values.map(|value| run(value.value())).collect();
-        let selecting = self.patterns.iter().find(|pattern| {
+        let selecting = self.details.runs_packages.iter().find(|pattern| {
             !matches!(pattern, CallPattern::Options(_)) && pattern.is_match(part, self)
         });
         let operand = selecting.and_then(|pattern| match (self.call, pattern) {
@@ -121,9 +149,11 @@ impl Tables {
     pub fn installs_packages(&self, part: &Part) -> bool {
         let has_no_command =
             |reading: &CallReading<'_>| reading.call.is_some() && reading.commands.is_empty();
-        let readings = self.readings(part, |details| details.installs);
+        let readings = self.readings(part, |details| !details.installs.is_empty());
         let mut readings = readings.iter();
-        readings.any(|reading| has_no_command(reading) || reading.is_selected(part))
+        readings.any(|reading| {
+            has_no_command(reading) || reading.is_selected(part, reading.details.installs)
+        })
     }
 
     /// Returns `true` if a part runs a package that it may download, by the key `runs_packages` of
@@ -131,8 +161,8 @@ impl Tables {
     #[must_use]
     pub fn runs_packages(&self, part: &Part) -> bool {
         let always_runs =
-            |reading: &CallReading<'_>| reading.patterns.contains(&CallPattern::Every);
-        let readings = self.readings(part, |details| details.runs_packages);
+            |reading: &CallReading<'_>| reading.details.runs_packages.contains(&CallPattern::Every);
+        let readings = self.readings(part, |details| !details.runs_packages.is_empty());
         let mut readings = readings.iter();
         readings.any(|reading| always_runs(reading) || !reading.packages(part).is_empty())
     }
@@ -141,7 +171,7 @@ impl Tables {
     /// program.
     #[must_use]
     pub fn packages_run_by<'p>(&self, part: &'p Part) -> Vec<PackageRun<'p>> {
-        let readings = self.readings(part, |details| details.runs_packages);
+        let readings = self.readings(part, |details| !details.runs_packages.is_empty());
         let packages = readings.iter().map(|reading| reading.packages(part));
         packages.flatten().collect()
     }
@@ -154,8 +184,35 @@ impl Tables {
     }
 
     fn selects(&self, part: &Part, key: fn(&ProgramDetails) -> &'static [CallPattern]) -> bool {
-        let readings = self.readings(part, key);
-        readings.iter().any(|reading| reading.is_selected(part))
+        let readings = self.readings(part, |details| !key(details).is_empty());
+        let mut readings = readings.iter();
+        readings.any(|reading| reading.is_selected(part, key(reading.details)))
+    }
+
+    /// Returns the targets that a part controls besides the files among its words, by the key
+    /// `controls` of its program, of a module, or of a package that it runs.
+    #[must_use]
+    pub fn controls(&self, part: &Part) -> Vec<ControlTarget> {
+        let mut targets = Vec::new();
+        for reading in self.readings(part, |details| !details.controls.is_empty()) {
+            let selected = reading.details.controls.iter();
+            let selected = selected.filter(|(_, calls)| reading.may_be_selected(part, calls));
+            targets.extend(selected.map(|(target, _)| *target));
+        }
+        for run in self.packages_run_by(part) {
+            let package = run.package.unwrap_or_default();
+            let name = package.split('@').next().unwrap_or_default();
+            let controls = self.details_of(name).map(|details| details.controls);
+            targets.extend(controls.into_iter().flatten().map(|(target, _)| *target));
+        }
+        targets
+    }
+
+    /// Returns `true` if a part sets variables of the shell that its operands name, by the key
+    /// `sets_shell_variables` of its program.
+    #[must_use]
+    pub fn sets_shell_variables(&self, part: &Part) -> bool {
+        self.selects(part, |details| details.sets_shell_variables)
     }
 
     /// Returns the readings of a part, as far as the program has the key: its calls by the tables,
@@ -163,12 +220,8 @@ impl Tables {
     fn readings<'p>(
         &self,
         part: &'p Part,
-        key: fn(&ProgramDetails) -> &'static [CallPattern],
+        has_key: impl Fn(&ProgramDetails) -> bool,
     ) -> Vec<CallReading<'p>> {
-        let with_key = |details: &'static ProgramDetails| {
-            let patterns = key(details);
-            (!patterns.is_empty()).then_some((details, patterns))
-        };
         let mut readings: Vec<CallReading<'p>> = Vec::new();
         for call in &part.calls {
             // The name of a program may be three words: `python -m pip`.
@@ -178,41 +231,53 @@ impl Tables {
                 Some((self.details_of(&name)?, count))
             };
             let found = of_length(3).or_else(|| of_length(1));
-            if let Some((details, count)) = found
-                && let Some((details, patterns)) = with_key(details)
-            {
+            if let Some((details, count)) = found.filter(|(details, _)| has_key(details)) {
                 readings.push(CallReading {
                     details,
-                    patterns,
                     commands: path[count..].to_vec(),
                     options: call.options.iter().map(|(name, _)| name.as_str()).collect(),
                     call: Some(call),
                 });
             }
         }
+        let name = part.words.first().map(|word| file_name(&word.text));
+        let Some(name) = name.filter(|name| !name.contains(UNKNOWN)) else {
+            return readings;
+        };
+        let with_key = |name: &str| {
+            let details = self.details_of(name).or_else(|| {
+                // The names of files ignore letter case on some systems.
+                let has_upper = name.bytes().any(|byte| byte.is_ascii_uppercase());
+                has_upper.then(|| self.details_of(&name.to_ascii_lowercase()))?
+            });
+            details.filter(|details| has_key(details))
+        };
+        let named = with_key(name);
+        let is_interpreter = self.is_interpreter(name);
+        if named.is_none() && !is_interpreter {
+            return readings;
+        }
         let words: Vec<&str> = part.arguments().collect();
-        let name = part.program().map(file_name);
-        let named = name.map(|name| (name, words.as_slice()));
-        let is_interpreter = || name.is_some_and(|name| self.is_interpreter(name));
         let module = words.iter().position(|word| *word == "-m");
-        let module = module.filter(|_| is_interpreter());
+        let module = module.filter(|_| is_interpreter);
         let module = module.and_then(|at| words.get(at + 1..)?.split_first());
-        let module = module.map(|(name, words)| (*name, words));
-        for (name, words) in named.into_iter().chain(module) {
-            if let Some((details, patterns)) = self.details_of(name).and_then(with_key) {
-                let is_option = |word: &&&str| word.starts_with(['-', '+']);
-                readings.push(CallReading {
-                    details,
-                    patterns,
-                    commands: words
-                        .iter()
-                        .filter(|word| !is_option(word))
-                        .copied()
-                        .collect(),
-                    options: words.to_vec(),
-                    call: None,
-                });
-            }
+        let module = module.and_then(|(name, words)| Some((with_key(name)?, words)));
+        let named = named.map(|details| (details, words.as_slice()));
+        for (details, words) in named.into_iter().chain(module) {
+            let is_option = |word: &&&str| word.starts_with(['-', '+']);
+            readings.push(CallReading {
+                details,
+                commands: words
+                    .iter()
+                    .filter(|word| !is_option(word))
+                    .copied()
+                    .collect(),
+                options: words
+                    .iter()
+                    .flat_map(|word| [*word, word.split('=').next().unwrap_or(word)])
+                    .collect(),
+                call: None,
+            });
         }
         readings
     }

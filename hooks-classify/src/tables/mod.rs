@@ -2,6 +2,7 @@
 //! compiles the files in `programs/`; a process neither reads nor allocates any of them.
 
 mod calls;
+mod facts;
 mod glob;
 #[cfg(test)]
 mod inventory;
@@ -24,6 +25,9 @@ mod compiled {
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
     use crate::model::notation::{FileNotation, ProgramNotation};
+    use crate::model::program_facts::{
+        ClientAddress, ControlTarget, FileOperation, OutputSource, SlashWords,
+    };
     use crate::model::role::Role;
     use crate::model::secret_shape::{SecretInput, SecretShape};
     use crate::model::sql_dialect::SqlDialect;
@@ -39,6 +43,9 @@ pub(crate) use lists::{CommandTable, OptionTable, WordSet};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
 use crate::model::notation::{FileNotation, ProgramNotation};
+use crate::model::program_facts::{
+    ClientAddress, ControlTarget, FileOperation, OutputSource, SlashWords,
+};
 use crate::model::role::Role;
 use crate::model::secret_shape::{SecretInput, SecretShape};
 use crate::model::sql_dialect::SqlDialect;
@@ -298,6 +305,20 @@ pub(crate) struct ProgramDetails {
     pub(crate) packages_in: Option<&'static str>,
     /// Calls that may put a symbolic link into a folder.
     pub(crate) places_links: &'static [CallPattern],
+    /// Calls that control a target besides the files among their words.
+    pub(crate) controls: &'static [(ControlTarget, &'static [CallPattern])],
+    /// Calls that set variables of the shell that their operands name.
+    pub(crate) sets_shell_variables: &'static [CallPattern],
+    /// The words with which it names an address to which it connects. As the keys below that have no
+    /// method of a call, only programs have it.
+    pub(crate) client: Option<ClientAddress>,
+    pub(crate) file_operation: Option<FileOperation>,
+    pub(crate) output: Option<OutputSource>,
+    /// `true` if it changes only files that its words name.
+    pub(crate) edits_named_files: bool,
+    /// `true` if it changes the directory of the shell to its first operand.
+    pub(crate) changes_directory: bool,
+    pub(crate) slash_words: Option<SlashWords>,
     /// `true` if it sets variables by words such as `NAME=VALUE`.
     pub(crate) sets_variables: bool,
     /// `true` if it runs its standard input later.

@@ -175,7 +175,7 @@ struct CallKey {
     selects: fn(&Part) -> bool,
 }
 
-const CALL_KEYS: [CallKey; 4] = [
+const CALL_KEYS: [CallKey; 6] = [
     CallKey {
         name: "outside",
         is_key_of: |entry| entry.has_outside,
@@ -197,6 +197,16 @@ const CALL_KEYS: [CallKey; 4] = [
         name: "places_links",
         is_key_of: |entry| entry.has_places_links,
         selects: |part| Tables::embedded().places_links(part),
+    },
+    CallKey {
+        name: "controls",
+        is_key_of: |entry| entry.has_controls,
+        selects: |part| !Tables::embedded().controls(part).is_empty(),
+    },
+    CallKey {
+        name: "sets_shell_variables",
+        is_key_of: |entry| entry.has_sets_shell_variables,
+        selects: |part| Tables::embedded().sets_shell_variables(part),
     },
 ];
 

@@ -1,8 +1,11 @@
-//! Tests the keys `outside`, `installs`, `runs_packages` and `places_links` of the tables. They
-//! select calls that change something outside of the project, install or run packages, or place
-//! links.
+//! Tests the keys of the tables that select calls: calls that change something outside of the
+//! project, install or run packages, place links, control processes or settings, or set variables.
 
-use hooks_classify::{Classifier, Part, Tables};
+use hooks_classify::ControlTarget::{
+    AllProcesses, Git, InspectedProcesses, LoginShell, Parsing, ProcessIds, ProcessNames,
+    ProcessPatterns, Programs, Schedule, Services, Ssh,
+};
+use hooks_classify::{Classifier, ControlTarget, Part, Tables};
 
 /// Returns `true` if `selects` selects a part of the command.
 fn any_part(command: &str, selects: impl Fn(&Part) -> bool) -> bool {
@@ -274,5 +277,96 @@ fn a_command_may_place_a_link() {
         "7z l a.7z",
     ] {
         assert!(!places_links(command), "{command}");
+    }
+}
+
+/// Returns the different targets that a command controls.
+fn controls(command: &str) -> Vec<ControlTarget> {
+    let parts = Classifier::new().analyze(command).expect("a command").parts;
+    let mut targets = Vec::new();
+    for target in parts
+        .all
+        .iter()
+        .flat_map(|part| Tables::embedded().controls(part))
+    {
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    targets
+}
+
+#[test]
+fn a_command_controls_targets() {
+    for (command, targets) in [
+        ("git config user.name ada", &[Git][..]),
+        ("git -C a config user.name ada", &[Git]),
+        ("GIT config user.name ada", &[Git]),
+        ("/opt/git/bin/git config x.y z", &[Git]),
+        ("git --frobnicate x config user.name ada", &[Git]),
+        ("git -c core.pager=./x log", &[Git]),
+        ("git --exec-path=/tmp status", &[Git]),
+        ("git lfs install", &[Git]),
+        ("pre-commit install", &[Git]),
+        ("pre-commit", &[Git]),
+        ("lefthook add pre-commit", &[Git]),
+        ("npx husky init", &[Git]),
+        ("bunx husky@9 install", &[Git]),
+        ("npm exec simple-git-hooks", &[Git]),
+        ("crontab -e", &[Schedule]),
+        ("systemctl --user enable x", &[Schedule, Services]),
+        ("systemctl stop x", &[Services]),
+        ("chsh -s /bin/zsh", &[LoginShell]),
+        ("usermod -s /bin/zsh ada", &[LoginShell]),
+        ("ssh-copy-id a.example.org", &[Ssh]),
+        ("update-alternatives --set a /b", &[Programs]),
+        ("kill 1", &[ProcessIds]),
+        ("pkill node", &[ProcessPatterns]),
+        ("skill 1", &[ProcessIds, ProcessPatterns]),
+        ("taskkill /im node", &[ProcessNames]),
+        ("stop-process 1", &[ProcessNames]),
+        ("killall5", &[AllProcesses]),
+        ("fuser -k 3000/tcp", &[AllProcesses]),
+        ("rust-gdb -p 1", &[InspectedProcesses]),
+        ("shopt -s extglob", &[Parsing]),
+        ("exec 3>a", &[Parsing]),
+    ] {
+        assert_eq!(controls(command), targets, "{command}");
+    }
+    for command in [
+        "git commit -m config",
+        "git -c core.pager=cat log",
+        "pre-commit run",
+        "lefthook run a",
+        "npx cowsay",
+        "usermod -a ada",
+        "fuser 3000/tcp",
+        "exec make",
+        "compgen -c",
+        "ls",
+    ] {
+        assert_eq!(controls(command), [], "{command}");
+    }
+}
+
+#[test]
+fn a_command_sets_variables_of_the_shell() {
+    let sets = |command: &str| {
+        any_part(command, |part| {
+            Tables::embedded().sets_shell_variables(part)
+        })
+    };
+    for command in [
+        "export A=b",
+        "integer A=1",
+        "read A",
+        "readarray A",
+        "unset A",
+        "printf -v A b",
+    ] {
+        assert!(sets(command), "{command}");
+    }
+    for command in ["printf A", "env A=b make", "set -e", "echo A"] {
+        assert!(!sets(command), "{command}");
     }
 }

@@ -88,6 +88,16 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
         reason: "a field, a statement and endings of files",
     },
     Group {
+        path: "repository.rs",
+        literals: "HEAD",
+        reason: "a file of git",
+    },
+    Group {
+        path: "rules/protect/commands.rs",
+        literals: "fmt help test",
+        reason: "commands of a program and of the guard",
+    },
+    Group {
         path: "rules/file.rs",
         literals: "command expect host test",
         reason: "fields of a file of rules",
@@ -114,8 +124,8 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
     },
     Group {
         path: "rules/protect/network.rs",
-        literals: ".",
-        reason: "a sign of names",
+        literals: ". :",
+        reason: "signs of names and addresses",
     },
     Group {
         path: "rules/protect/secrets.rs",
@@ -141,13 +151,13 @@ pub(crate) const PROGRAMS: &[Group] = &[
     Group {
         path: "rules/allow.rs",
         literals: "alias bind complete enable exec hash set setopt shopt unsetopt",
-        reason: "a list of programs",
+        reason: "an alias changes the parsing of later commands with another reason; `set` and its harmless options",
     },
     Group {
         path: "rules/context.rs",
         literals: ": cd chdir declare doas echo env export false genv getopts let local mapfile \
                    printf pushd read readarray readonly set sudo true typeset unset",
-        reason: "a list of programs",
+        reason: "`set NAME=VALUE` of the Windows command shell",
     },
     Group {
         path: "rules/cover.rs",
@@ -156,21 +166,25 @@ pub(crate) const PROGRAMS: &[Group] = &[
     },
     Group {
         path: "rules/protect/commands.rs",
-        literals: "at batch bunx cargo chsh crontab enable fmt git git-lfs help init install \
-                   launchctl lefthook link loginctl npx pnpx pre-commit schtasks set ssh-add \
-                   ssh-keygen systemctl systemd-run test update-alternatives usermod visudo",
-        reason: "a list of programs",
+        literals: "anacron at batch bunx cargo chsh crontab enable fcrontab git git-lfs husky \
+                   init install launchctl lefthook link loginctl npx pnpx pre-commit schtasks set \
+                   simple-git-hooks ssh-add ssh-copy-id ssh-keygen systemctl systemd-run \
+                   update-alternatives usermod visudo",
+        reason: "a build of the package of the guard",
     },
     Group {
         path: "rules/protect/files.rs",
-        literals: "cp echo git install ln mkdir mv printf rename rm rmdir rsync scp shred unlink",
-        reason: "a list of programs",
+        literals: "cp ditto echo git install ln mkdir mv printf rename rm rmdir rsync scp shred \
+                   unlink",
+        reason: "a word that names the repository",
     },
     Group {
         path: "rules/protect/network.rs",
-        literals: ": ab aria2c autossh busybox cloudflared curl echo ftp grpcurl haproxy hey http \
-                   hurl iwr k6 lynx nc ncat ngrok nmap oha open openssl printf siege socat ssh \
-                   telnet vegeta websocat wget wrk",
+        literals: "GET HEAD POST ab aria2c autossh bombardier bore busybox chromium cloudflared \
+                   curl echo fetch firefox ftp google-chrome grpcurl haproxy hey hping3 http \
+                   httpx hurl iwr k6 lt lwp-request lynx mitmdump mitmproxy nc ncat ngrok nmap \
+                   oha open openssl printf redir rinetd siege socat ssh tcpkill telnet vegeta \
+                   websocat wget wget2 wrk",
         reason: "a list of programs",
     },
     Group {
@@ -189,17 +203,17 @@ pub(crate) const PROGRAMS: &[Group] = &[
     Group {
         path: "rules/suggest/call.rs",
         literals: "git",
-        reason: "a list of programs",
+        reason: "the operands of one command are files",
     },
     Group {
         path: "tool_analysis.rs",
         literals: "curl",
-        reason: "a list of programs",
+        reason: "the program whose table judges addresses of tools",
     },
 ];
 
-pub(crate) const OTHER_MEANINGS_COUNT: usize = 146;
-pub(crate) const PROGRAMS_COUNT: usize = 198;
+pub(crate) const OTHER_MEANINGS_COUNT: usize = 151;
+pub(crate) const PROGRAMS_COUNT: usize = 219;
 
 /// Returns the number of literals in groups.
 pub(crate) fn count(groups: &[Group]) -> usize {
