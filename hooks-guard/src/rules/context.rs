@@ -6,26 +6,8 @@ use std::path::Path;
 
 use super::paths::{Directory, PathBase, ResolvedPath, WordPattern};
 use super::project::Project;
-use crate::classify::{CommandAnalysis, Part, Parts, UNKNOWN, Word};
+use crate::classify::{CommandAnalysis, OutputSource, Part, Parts, Tables, UNKNOWN, Word};
 use crate::request::PermissionRequest;
-
-/// Programs that only print their arguments.
-const PRINTERS: &[&str] = &["echo", "printf", ":", "true", "false"];
-
-/// Shell commands that set variables.
-const VARIABLE_COMMANDS: &[&str] = &[
-    "export",
-    "declare",
-    "typeset",
-    "local",
-    "readonly",
-    "read",
-    "mapfile",
-    "readarray",
-    "unset",
-    "let",
-    "getopts",
-];
 
 /// A request with its analysis.
 #[derive(Debug)]
@@ -119,7 +101,7 @@ impl<'a> RequestContext<'a> {
     pub(super) fn touched_paths(&self, part: &Part) -> Vec<ResolvedPath> {
         let named = part.redirections.iter().chain(&part.path_effects);
         let mut out: Vec<ResolvedPath> = named.map(|touch| self.locate(&touch.path)).collect();
-        if PRINTERS.contains(&name_of(part)) {
+        if Tables::embedded().output_source(name_of(part)) == Some(OutputSource::Words) {
             return out;
         }
         let understood = part.is_understood();
@@ -237,7 +219,7 @@ fn apply_directory_change(part: &Part, start: &mut PathBase) {
         true => start.change_directory(&word.text),
         false => start.change_directory(&UNKNOWN.to_string()),
     };
-    if matches!(name_of(part), "cd" | "pushd" | "chdir") {
+    if Tables::embedded().changes_directory(name_of(part)) {
         match part.words[1..].iter().find(|w| !w.text.starts_with('-')) {
             Some(word) => go(word),
             None if part.words.len() == 1 => start.change_directory("~"),
@@ -274,20 +256,17 @@ fn apply_directory_change(part: &Part, start: &mut PathBase) {
     }
 }
 
-/// Returns `true` if a command sets variables by its arguments, such as `export` and `env`.
-pub(super) fn sets_variables(name: &str) -> bool {
-    VARIABLE_COMMANDS.contains(&name)
-        || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
+/// Returns `true` if a part sets variables by its arguments, such as `export` and `env`.
+pub(super) fn sets_variables(part: &Part) -> bool {
+    let (tables, name) = (Tables::embedded(), name_of(part));
+    // `set NAME=VALUE` of the Windows command shell.
+    name == "set" || tables.sets_variables(name) || tables.sets_shell_variables(part)
 }
 
 fn collect_assignments(part: &Part, set: &mut Vec<String>) {
-    let Some(first) = part.words.first() else {
+    if part.words.is_empty() {
         set.extend(part.assignments.iter().map(|one| variable(&one.name)));
-        return;
-    };
-    let name = base_name(&first.text);
-    let prints = name == "printf" && part.words.get(1).is_some_and(|w| w.text.starts_with("-v"));
-    if VARIABLE_COMMANDS.contains(&name) || prints {
+    } else if Tables::embedded().sets_shell_variables(part) {
         let words = part.words[1..].iter().filter(|w| !w.text.starts_with('-'));
         set.extend(words.map(|word| variable(&word.text)));
     }

@@ -1,14 +1,15 @@
-//! Commands that are protected by name. In: a part of a command. Out: the protection that it
-//! touches.
+//! Commands of the guard, and commands that control what runs. In: a part of a command. Out: the
+//! protection that it touches.
 
 use super::super::context::base_name;
 use super::protection::{Protection, active};
-use crate::classify::Part;
+use crate::classify::{ControlTarget, Part};
 
 /// Commands of the guard that change nothing.
 const HARMLESS: &[&str] = &["check", "explain", "help"];
 
-pub(super) fn protection(part: &Part) -> Option<Protection> {
+/// `controls` has the targets that the part controls, by the tables.
+pub(super) fn protection(part: &Part, controls: &[ControlTarget]) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let plain = base_name(first).to_ascii_lowercase();
@@ -29,78 +30,15 @@ pub(super) fn protection(part: &Part) -> Option<Protection> {
             return Some(Protection::Commands);
         }
     }
-    let first = rest
-        .iter()
-        .find(|word| !word.starts_with('-'))
-        .copied()
-        .unwrap_or("");
-    let git = part
-        .calls
-        .iter()
-        .any(|call| call.path.starts_with(&["git".into(), "config".into()]));
-    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(word));
-    let installs = has(&["install", "init", "add", "set", "update"]);
-    match name {
-        "git" if git || first == "config" || part.has_config_override => Some(Protection::Git),
-        "git" if first == "lfs" && has(&["install", "update"]) => Some(Protection::Git),
-        "git"
-            if rest.iter().any(|word| {
-                word.starts_with("--exec-path=")
-                    || word.starts_with("--config-env")
-                    || word.starts_with("--template")
-            }) =>
-        {
-            Some(Protection::Git)
-        }
-        "pre-commit" | "lefthook" | "husky" | "git-lfs" | "simple-git-hooks"
-            if installs || first.is_empty() =>
-        {
-            Some(Protection::Git)
-        }
-        "npx" | "bunx" | "pnpx" if matches!(first, "husky" | "lefthook" | "simple-git-hooks") => {
-            Some(Protection::Git)
-        }
-        "crontab" | "at" | "batch" | "systemd-run" | "schtasks" | "anacron" | "fcrontab" => {
-            Some(Protection::Later)
-        }
-        "systemctl" if has(LATER_UNITS) => Some(Protection::Later),
-        "launchctl"
-            if has(&[
-                "load",
-                "bootstrap",
-                "submit",
-                "enable",
-                "kickstart",
-                "setenv",
-            ]) =>
-        {
-            Some(Protection::Later)
-        }
-        "loginctl" if has(&["enable-linger"]) => Some(Protection::Later),
-        "chsh" => Some(Protection::ShellStart),
-        "usermod" if has(&["-s", "--shell"]) => Some(Protection::ShellStart),
-        "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Protection::Ssh),
-        "update-alternatives" | "visudo" => Some(Protection::Programs),
+    controls.iter().find_map(|target| match target {
+        ControlTarget::Git => Some(Protection::Git),
+        ControlTarget::Schedule => Some(Protection::Later),
+        ControlTarget::LoginShell => Some(Protection::ShellStart),
+        ControlTarget::Ssh => Some(Protection::Ssh),
+        ControlTarget::Programs => Some(Protection::Programs),
         _ => None,
-    }
+    })
 }
-
-const LATER_UNITS: &[&str] = &[
-    "enable",
-    "reenable",
-    "link",
-    "edit",
-    "revert",
-    "preset",
-    "preset-all",
-    "add-wants",
-    "add-requires",
-    "set-property",
-    "import-environment",
-    "set-environment",
-    "daemon-reload",
-    "set-default",
-];
 
 /// Returns `true` if a word names the guard's program. A directory may have this name, too.
 fn binary(word: &str) -> bool {

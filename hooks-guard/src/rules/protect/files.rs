@@ -8,7 +8,9 @@ use super::super::context::{RequestContext, base_name, name_of};
 use super::super::paths::{ResolvedPath, normal};
 use super::places::{ANYWHERE, ROOTED};
 use super::protection::{Protected, Protection, active};
-use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN, Word};
+use crate::classify::{
+    Crud, FileOperation, OutputSource, Part, PartCall, PathEffect, Tables, UNKNOWN, Word,
+};
 use crate::protocol::{CLIENTS, FilePlace};
 
 /// A protected path: its components in lower case; `*` matches within one component.
@@ -204,7 +206,8 @@ impl ProtectedFiles {
             }
         }
         let name = name_of(part);
-        let says = matches!(name, "echo" | "printf");
+        let tables = Tables::embedded();
+        let says = tables.output_source(name) == Some(OutputSource::Words);
         let effect = match active(part) && !says {
             true => part.effect.max(Crud::Create),
             false => Crud::Read,
@@ -239,7 +242,7 @@ impl ProtectedFiles {
         if effect == Crud::Read {
             return self.own_file_read(context, part);
         }
-        if name == "mv" || name == "rename" {
+        if tables.file_operation(name) == Some(FileOperation::Move) {
             // The last argument is the destination.
             let last = part.words.len().saturating_sub(1);
             for word in part.words[..last].iter().skip(1) {
@@ -277,14 +280,14 @@ impl ProtectedFiles {
         name: &str,
     ) -> Option<(Protection, String)> {
         let tables = Tables::embedded();
-        if tables.is_one_of(name, MAKE_FOLDERS) {
+        if tables.file_operation(name) == Some(FileOperation::EmptyFolder) {
             return None;
         }
         let links = tables.places_links(part);
         // The subcommand of a version control system may move files, too.
         let called = part.calls.iter().filter_map(|call| call.path.last());
         let mut names = std::iter::once(name).chain(called.map(String::as_str));
-        let copies = links || names.any(|name| tables.is_one_of(name, COPIES));
+        let copies = links || names.any(copies_files);
         // The content of a directory is copied into an existing one, or a link leads there.
         let merges = links || copies && part.words.iter().skip(1).any(names_content);
         let words = part.words.iter().skip(1).filter(|_| copies);
@@ -376,13 +379,8 @@ fn files_only_read(part: &Part) -> Vec<&str> {
         .collect()
 }
 
-/// Programs that delete files, and folders only with one of [`OF_FOLDERS`].
-const DELETE_FILES: &[&str] = &["rm", "unlink", "shred"];
-
+/// Options with which a program that deletes files also deletes folders.
 const OF_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-d", "--dir"];
-
-/// Programs that only make empty folders.
-const MAKE_FOLDERS: &[&str] = &["mkdir", "rmdir"];
 
 /// Options by which the content of a directory is copied, instead of the directory.
 const OF_CONTENT: &[&str] = &["-T", "--no-target-directory"];
@@ -401,7 +399,7 @@ fn deletes_only_files(part: &Part) -> bool {
             .any(|(name, _)| OF_FOLDERS.contains(&name.as_str()))
     };
     part.is_understood()
-        && Tables::embedded().is_one_of(name_of(part), DELETE_FILES)
+        && Tables::embedded().file_operation(name_of(part)) == Some(FileOperation::Delete)
         && !part.calls.iter().any(is_of_folders)
 }
 
@@ -463,12 +461,16 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         .take(2000)
 }
 
-/// Programs that copy into a directory.
-const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
+/// Returns `true` if a program copies, moves or links files into a directory.
+fn copies_files(name: &str) -> bool {
+    use FileOperation::{Copy, Link, Move};
+    let operation = Tables::embedded().file_operation(name);
+    matches!(operation, Some(Copy | Move | Link))
+}
 
 /// Returns the destinations of programs that copy into a directory.
 fn copy_destinations(name: &str, part: &Part) -> Vec<String> {
-    if !Tables::embedded().is_one_of(name, COPIES) {
+    if !copies_files(name) {
         return Vec::new();
     }
     let target = part

@@ -105,8 +105,9 @@ impl Protections {
             let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
             words.join(" ")
         };
-        if let Some(protection) = commands::protection(part)
-            .or_else(|| process::protection(part, self.places.pid))
+        let controls = Tables::embedded().controls(part);
+        if let Some(protection) = commands::protection(part, &controls)
+            .or_else(|| process::protection(part, &controls, self.places.pid))
             .or_else(|| network::protection(part, &self.places))
         {
             return Some((protection, words()));

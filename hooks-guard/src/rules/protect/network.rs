@@ -7,69 +7,13 @@ use hooks_classify::host;
 
 use super::super::context::{name_of, sets_variables};
 use super::protection::{Protected, Protection, active};
-use crate::classify::{Part, Tables, UNKNOWN};
-
-/// Programs that connect to an address in their arguments, one name per program.
-const CLIENTS: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "nc",
-    "ncat",
-    "socat",
-    "telnet",
-    "http",
-    "aria2c",
-    "lynx",
-    "lwp-request",
-    "GET",
-    "POST",
-    "HEAD",
-    "ab",
-    "wrk",
-    "hey",
-    "oha",
-    "vegeta",
-    "siege",
-    "k6",
-    "bombardier",
-    "openssl",
-    "ssh",
-    "autossh",
-    "grpcurl",
-    "websocat",
-    "nmap",
-    "hurl",
-    "httpx",
-    "iwr",
-    "chromium",
-    "google-chrome",
-    "firefox",
-    "open",
-    "redir",
-    "rinetd",
-    "haproxy",
-    "ngrok",
-    "cloudflared",
-    "mitmproxy",
-    "mitmdump",
-    "hping3",
-    "tcpkill",
-    "bore",
-    "lt",
-    "fetch",
-    "ftp",
-    "busybox",
-];
-
-/// Clients that take host and port as two words.
-const HOST_AND_PORT: &[&str] = &[
-    "nc", "ncat", "telnet", "socat", "nmap", "hping3", "ssh", "busybox",
-];
+use crate::classify::{ClientAddress, OutputSource, Part, Tables, UNKNOWN};
 
 pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> {
     let name = name_of(part);
-    let client = Tables::embedded().is_one_of(name, CLIENTS);
+    let tables = Tables::embedded();
+    let address = tables.client_address(name);
+    let client = address.is_some();
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
     let mut sockets = redirected.filter(|path| host::of_dev_tcp_path(&path.text).is_some());
@@ -92,7 +36,7 @@ pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> 
     if !client && !connects && (!active(part) || has_only_text(part)) {
         return None;
     }
-    if matches!(name, "echo" | "printf") {
+    if tables.output_source(name) == Some(OutputSource::Words) {
         return None;
     }
     if connects && has_separate_host_and_port(part, port, own) {
@@ -103,9 +47,9 @@ pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> 
         let ports = words().any(|word| covers(word, port));
         let hosts = words().filter(|word| !word.starts_with('-'));
         let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
-        let two = Tables::embedded().is_one_of(name, HOST_AND_PORT);
-        // Without ports, `nmap` scans the usual ones; `-p-` means all.
-        let scans = name == "nmap"
+        let two = address != Some(ClientAddress::OneWord);
+        // Without ports, a scanner takes the usual ones; `-p-` means all.
+        let scans = address == Some(ClientAddress::ScannedHost)
             && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
         if two && (ports || scans) && strong.any(|who| who != HostOwner::Other) {
             return Some(Protection::Port);
@@ -162,7 +106,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let anywhere = listen.ip().is_unspecified();
     let own = |host: &str| host_owner(host, listen.ip(), anywhere) == HostOwner::Guard;
     let connects = |part: &Part| {
-        Tables::embedded().is_one_of(name_of(part), CLIENTS)
+        Tables::embedded().client_address(name_of(part)).is_some()
             || part.calls.iter().any(|call| call.connects)
     };
     if !parts.iter().any(connects) {
@@ -170,7 +114,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     }
     let assigned = parts.iter().flat_map(|part| &part.assignments);
     let assigned = assigned.map(|one| one.value.text.as_str());
-    let sets = |part: &&Part| sets_variables(name_of(part));
+    let sets = |part: &&Part| sets_variables(part);
     let words = parts
         .iter()
         .filter(sets)

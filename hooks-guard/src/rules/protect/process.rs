@@ -3,9 +3,8 @@
 
 use regex::RegexBuilder;
 
-use super::super::context::base_name;
 use super::protection::{Protection, active};
-use crate::classify::{Part, UNKNOWN};
+use crate::classify::{ControlTarget, Part, UNKNOWN};
 
 /// Names of the process.
 const NAMES: &[&str] = &[
@@ -14,23 +13,25 @@ const NAMES: &[&str] = &[
     "/usr/local/bin/hooks-guard serve --listen 127.0.0.1:3000",
 ];
 
-pub(super) fn protection(part: &Part, pid: Option<u32>) -> Option<Protection> {
-    let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
-    let (first, rest) = words.split_first()?;
-    let looks = matches!(
-        base_name(first),
-        "gdb" | "lldb" | "strace" | "ltrace" | "reptyr" | "gcore" | "perf" | "bpftrace"
-    );
+/// `controls` has the targets that the part controls, by the tables.
+pub(super) fn protection(
+    part: &Part,
+    controls: &[ControlTarget],
+    pid: Option<u32>,
+) -> Option<Protection> {
+    let looks = controls.contains(&ControlTarget::InspectedProcesses);
     // Inspecting the process needs confirmation, too.
-    if !looks && !active(part) {
+    if controls.is_empty() || !looks && !active(part) {
         return None;
     }
+    let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+    let (_, rest) = words.split_first()?;
     let operands = || rest.iter().filter(|word| !word.starts_with('-'));
     let unknown =
         part.has_substitutions || part.words.iter().any(|word| word.text.contains(UNKNOWN));
     let own = |word: &&str| pid.is_some_and(|pid| word.parse() == Ok(u64::from(pid)));
-    let hit = match base_name(first) {
-        "kill" | "skill" | "snice" | "renice" | "taskset" | "prlimit" | "chrt" | "ionice" => {
+    let is_hit = |target: &ControlTarget| match target {
+        ControlTarget::ProcessIds => {
             // A process group, or all processes.
             let group = rest.iter().skip(1).any(|word| {
                 word.strip_prefix('-').is_some_and(|number| {
@@ -39,7 +40,7 @@ pub(super) fn protection(part: &Part, pid: Option<u32>) -> Option<Protection> {
             });
             unknown || group || operands().any(|word| own(word) || *word == "0")
         }
-        "pkill" | "killall" | "pgrep" => {
+        ControlTarget::ProcessPatterns => {
             let mut patterns = operands().peekable();
             let inverse = rest.iter().any(|word| matches!(*word, "-v" | "--inverse"));
             unknown
@@ -47,21 +48,18 @@ pub(super) fn protection(part: &Part, pid: Option<u32>) -> Option<Protection> {
                 || patterns.peek().is_none()
                 || patterns.any(|text| pattern_matches_guard(text))
         }
-        "killall5" | "kexec" => true,
-        "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
-        | "initctl" | "loginctl" => unknown || rest.iter().any(|word| fits_unit(word)),
-        "taskkill" | "tskill" | "Stop-Process" | "spps" => {
+        ControlTarget::AllProcesses => true,
+        ControlTarget::Services => unknown || rest.iter().any(|word| fits_unit(word)),
+        ControlTarget::ProcessNames => {
             unknown || operands().any(|word| own(word) || word.to_lowercase().contains("guard"))
         }
-        "fuser" => rest
-            .iter()
-            .any(|word| matches!(*word, "-k" | "--kill") || word.starts_with("-k")),
-        _ if looks => {
+        ControlTarget::InspectedProcesses => {
             let own = |word: &&str| own(word) || joined(word).is_some_and(|word| own(&word));
             unknown || rest.iter().any(own)
         }
         _ => false,
     };
+    let hit = controls.iter().any(is_hit);
     hit.then_some(Protection::Process)
 }
 
