@@ -105,14 +105,6 @@ impl CommandTable {
         self.rows().0.iter().map(|row| name_of(row[0]))
     }
 
-    /// Iterates over all names of the command with a name that is no pattern.
-    pub(super) fn synonyms(self, wanted: &str) -> impl Iterator<Item = &'static str> {
-        let rows = self.rows().0;
-        let number = find_row(rows, wanted);
-        let same = rows.iter().filter(move |row| Some(row[1]) == number);
-        same.map(|row| name_of(row[0]))
-    }
-
     pub(super) fn patterns(self) -> impl Iterator<Item = (&'static str, &'static Program)> {
         let rows = self.rows().1.iter();
         rows.map(|row| (name_of(row[0]), &PROGRAMS[usize::from(row[1])]))

@@ -532,19 +532,6 @@ impl Tables {
             .is_some_and(|details| details.shell_text)
     }
 
-    /// Returns `true` if a program is one of `programs`, by any of its names: `gcp` is a `cp`,
-    /// because the two names share a table. A name without a table names no program but its own.
-    #[must_use]
-    pub fn is_one_of(&self, name: &str, programs: &[&str]) -> bool {
-        // One search, not one for each of `programs`: this function −32 % instructions.
-        let is_listed = |known| {
-            let mut names = programs.iter();
-            names.any(|program| self.without_suffix(program) == known)
-        };
-        let mut known = PROGRAMS_BY_NAME.synonyms(self.without_suffix(name));
-        programs.contains(&name) || known.any(is_listed)
-    }
-
     /// Returns `true` if a program prints its words, or a part of them.
     pub(crate) fn prints_words(&self, name: &str) -> bool {
         self.details_of(name)

@@ -142,26 +142,14 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
 /// Literals that name programs. The list only shrinks: a new fact about a program is a key of its table.
 pub(crate) const PROGRAMS: &[Group] = &[
     Group {
-        path: "approval/derive.rs",
-        literals: ": [ bzcat cat cd chgrp chmod chown cut echo export grep gzcat head ln mkdir \
-                   popd printf pushd sed set sleep sort tac tail test touch tr true uniq xzcat \
-                   yes zcat zstdcat",
-        reason: "a list of programs",
-    },
-    Group {
         path: "rules/allow.rs",
-        literals: "alias bind complete enable exec hash set setopt shopt unsetopt",
+        literals: "alias set",
         reason: "an alias changes the parsing of later commands with another reason; `set` and its harmless options",
     },
     Group {
         path: "rules/context.rs",
         literals: "set",
         reason: "`set NAME=VALUE` of the Windows command shell",
-    },
-    Group {
-        path: "rules/cover.rs",
-        literals: "bazel bazelisk buck buck2 doas env sudo",
-        reason: "a list of programs",
     },
     Group {
         path: "rules/protect/commands.rs",
@@ -172,11 +160,6 @@ pub(crate) const PROGRAMS: &[Group] = &[
         path: "rules/protect/files.rs",
         literals: "git",
         reason: "a word that names the repository",
-    },
-    Group {
-        path: "rules/scope.rs",
-        literals: "awk cp mkdir mv perl sed tee touch",
-        reason: "a list of programs",
     },
     Group {
         path: "rules/suggest/call.rs",
@@ -191,7 +174,7 @@ pub(crate) const PROGRAMS: &[Group] = &[
 ];
 
 pub(crate) const OTHER_MEANINGS_COUNT: usize = 151;
-pub(crate) const PROGRAMS_COUNT: usize = 64;
+pub(crate) const PROGRAMS_COUNT: usize = 7;
 
 /// Returns the number of literals in groups.
 pub(crate) fn count(groups: &[Group]) -> usize {

@@ -6,7 +6,10 @@ use std::path::{Component, Path};
 
 use super::files::{Lookup, ScopeReader};
 use super::package::{IncludeBase, IncludeFormat, scripts};
-use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
+use crate::classify::{
+    Classifier, Crud, FileOperation, Manifest, OutputSource, Part, Parts, Tables, UNKNOWN,
+    UnseenCode, Word,
+};
 use crate::request::PermissionRequest;
 use crate::rules::{NO_DIRECTORY, PathBase, start_of, words_of};
 
@@ -17,18 +20,6 @@ const MAX_LOOKUPS: usize = 400;
 
 /// Manifests with scripts.
 const SCRIPT_MANIFESTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
-
-/// Programs that print the content of their files or their arguments, so that their output is
-/// determined by the files.
-const PRINTS_FILES: &[&str] = &[
-    "cat", "tac", "head", "tail", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "echo", "printf",
-    "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
-];
-
-/// Programs that print nothing to a pipe.
-const PRINTS_NOTHING: &[&str] = &[
-    "cd", "pushd", "popd", "set", "export", "mkdir", "sleep", "test", "[",
-];
 
 /// Placeholder in `package_scripts` for scripts of packages that the words do not name.
 const OTHER_PACKAGE: &str = "elsewhere";
@@ -46,9 +37,6 @@ const PACKAGE_OPTIONS: &[&str] = &[
     "--filter",
     "--filter-prod",
 ];
-
-/// Programs that change a file's metadata but not its content.
-const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
 
 /// A scope under construction.
 #[derive(Debug)]
@@ -142,15 +130,17 @@ impl<'a> Derivation<'a> {
             }
             // A file that is changed in place may be named as an input.
             let in_place = part.effect >= Crud::Update && !part.is_opaque;
-            let keeps_contents = part
-                .program()
-                .is_some_and(|name| KEEPS_CONTENTS.contains(&name));
+            let operation = part.program();
+            let operation = operation.and_then(|name| Tables::embedded().file_operation(name));
+            let keeps_contents = matches!(
+                operation,
+                Some(FileOperation::Metadata | FileOperation::EmptyFolder)
+            );
             let touched = part.path_effects.iter().filter(|_| !keeps_contents);
             let written = touched
                 .chain(&part.redirections)
                 .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
-            let links = |name: &str| Tables::embedded().is_one_of(name, &["ln"]);
-            if part.program().is_some_and(links) {
+            if operation == Some(FileOperation::Link) {
                 let words = part.words.iter().skip(1).filter(|word| word.known);
                 let paths = words.flat_map(|word| place.start.paths(&word.text));
                 place.written.extend(paths.map(|path| (None, path)));
@@ -367,11 +357,8 @@ impl<'a> Derivation<'a> {
         let names_stdin = named.clone().any(|file| is_stdin(&file.text));
         let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
         let runs = names_stdin || part.is_opaque && part.runs_input && is_shown;
-        let prints = |part: &Part| {
-            part.program()
-                .is_some_and(|name| PRINTS_FILES.contains(&name))
-        };
-        if prints(part) {
+        let output = part.program().and_then(output_source);
+        if matches!(output, Some(OutputSource::Files | OutputSource::Words)) {
             return;
         }
         let mut read: Vec<&Word> = Vec::new();
@@ -425,12 +412,12 @@ impl<'a> Derivation<'a> {
             .filter(|other| other.start < part.start && !is_above(other));
         let mut files = Vec::new();
         for other in before {
-            let name = other.program()?;
-            if PRINTS_NOTHING.contains(&name) {
+            let output = output_source(other.program()?)?;
+            if output == OutputSource::Nothing {
                 continue;
             }
             let is_known = other.words.iter().all(|word| word.known) && !other.has_substitutions;
-            if !PRINTS_FILES.contains(&name) || !is_known {
+            if !is_known {
                 return None;
             }
             let touched = other.path_effects.iter().chain(&other.redirections);
@@ -633,6 +620,10 @@ fn unknown_code_reason(source: Option<UnseenCode>) -> Option<String> {
 /// Returns `true` if no part of a path is unknown until the command runs.
 fn is_known(path: &str) -> bool {
     !path.contains(UNKNOWN) && !path.contains(NO_DIRECTORY)
+}
+
+fn output_source(program: &str) -> Option<OutputSource> {
+    Tables::embedded().output_source(program)
 }
 
 fn is_stdin(file: &str) -> bool {

@@ -4,7 +4,7 @@
 use super::context::{RequestContext, name_of};
 use super::paths::MatchResult;
 use super::rule::Rule;
-use crate::classify::{Part, UNKNOWN};
+use crate::classify::{ControlTarget, Part, Tables, UNKNOWN};
 use crate::request::{AgentTool, AgentToolEffect, FileAccess, McpCall, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
@@ -188,9 +188,8 @@ fn changes_shell(part: &Part) -> bool {
             matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
                 || flags.is_some_and(|f| !f.is_empty() && f.chars().all(|c| "euxo".contains(c)))
         }),
-        "shopt" | "enable" | "hash" | "bind" | "complete" | "setopt" | "unsetopt" => true,
-        // `exec` without a command redirects the rest of the shell.
-        "exec" => part.words.len() == 1,
-        _ => false,
+        _ => Tables::embedded()
+            .controls(part)
+            .contains(&ControlTarget::Parsing),
     }
 }

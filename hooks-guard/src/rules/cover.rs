@@ -8,7 +8,7 @@ use super::project::{Project, RuleFolders};
 use super::protect::may_be_secret;
 use super::rule::{Rule, is_same_path};
 use super::verdict::RuleEffect;
-use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN, Word};
+use crate::classify::{Crud, Part, PartCall, PathEffect, SlashWords, Tables, UNKNOWN, Word};
 
 /// Directories in which a program's name identifies the program.
 const SYSTEM: &[&str] = &[
@@ -20,9 +20,6 @@ const SYSTEM: &[&str] = &[
     "/usr/local/sbin/",
     "/opt/homebrew/bin/",
 ];
-
-/// Programs for which a word that begins with `//` is a target of the project in which they run.
-const TAKE_LABELS: &[&str] = &["bazel", "bazelisk", "buck", "buck2"];
 
 impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
@@ -266,7 +263,7 @@ impl Rule {
         let prefixed = wrappers
             .iter()
             .copied()
-            .chain(Some(part).filter(|_| matches!(name, "env" | "sudo" | "doas")))
+            .chain(Some(part).filter(|_| Tables::embedded().sets_variables_of_command(name)))
             .flat_map(|wrapper| wrapper.words.iter().skip(1))
             .filter(|word| assignment(&word.text))
             .map(|word| variable(&word.text));
@@ -320,7 +317,7 @@ fn stays_within(
     {
         return Err("an earlier part may place a link through which this part writes");
     }
-    let takes_labels = tables.is_one_of(name_of(part), TAKE_LABELS);
+    let takes_labels = tables.slash_words(name_of(part)) == Some(SlashWords::Labels);
     let is_label = |word: &&Word| takes_labels && word.text.starts_with("//");
     let words = part.words.iter().skip(1).filter(|word| !is_label(word));
     let words = words.flat_map(|word| candidates(&word.text));

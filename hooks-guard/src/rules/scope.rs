@@ -8,14 +8,10 @@ use super::context::{RequestContext, base_name, candidates};
 use super::packages::downloaded_package;
 use super::protect::display_text;
 use super::verdict::changes;
-use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word};
+use crate::classify::{
+    CommandAnalysis, Crud, FileOperation, Part, PathEffect, SlashWords, Tables, UNKNOWN, Word,
+};
 use crate::request::{AgentToolEffect, PermissionRequest};
-
-/// Programs that only change the files that their words name.
-const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
-
-/// Editors that take code in which a word that starts with `/` is a pattern.
-const TAKE_PATTERNS: &[&str] = &["sed", "awk", "perl"];
 
 /// Variables that name a directory in which a program makes its changes.
 const CHOOSE_DIRECTORIES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "CARGO_TARGET_DIR", "DESTDIR"];
@@ -192,7 +188,7 @@ fn words_that_are_paths(part: &Part) -> impl Iterator<Item = &str> {
     let name = part.program().map_or("", base_name);
     let is_known = part.asks_by_program
         && !part.is_opaque
-        && !Tables::embedded().is_one_of(name, TAKE_PATTERNS);
+        && Tables::embedded().slash_words(name) != Some(SlashWords::Patterns);
     let is_read = |word: &str| part.path_effects.iter().any(|file| file.path.text == word);
     let words = part.words.iter().skip(1).filter(|word| word.known);
     let words = words.flat_map(|word| candidates(&word.text));
@@ -262,8 +258,8 @@ fn is_editor(part: &Part) -> bool {
         return false;
     };
     let tables = Tables::embedded();
-    let is_copy = tables.is_one_of(name, &["cp"]);
-    tables.is_one_of(name, EDITORS)
+    let is_copy = tables.file_operation(name) == Some(FileOperation::Copy);
+    tables.edits_named_files(name)
         && part.words.iter().all(|word| word.known)
         && !part.path_effects.is_empty()
         && !part.has_config_override
