@@ -193,7 +193,7 @@ impl Gate {
         self.rules.as_ref()
     }
 
-    /// Replaces the hooks by those that `change` returns.
+    /// Replaces the hooks by the result of `change`.
     #[cfg(feature = "script")]
     #[must_use]
     pub(crate) fn map_hooks(mut self, change: impl FnOnce(GateHooks) -> GateHooks) -> Self {

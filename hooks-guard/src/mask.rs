@@ -14,8 +14,9 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use hooks_classify::CodeKind;
-use hooks_classify::{Classifier, Parts, SecretKind, SecretSpan, secrets_in_text};
+use hooks_classify::{
+    Classifier, CodeKind, CodeSpan, Parts, SecretKind, SecretSpan, secrets_in_text,
+};
 
 use self::hidden::{Hidden, HiddenKind, MaskReader};
 
@@ -39,15 +40,13 @@ pub(crate) struct Masked {
 impl Masked {
     /// Masks a command for a model on another machine.
     pub(crate) fn for_model(command: &str) -> Self {
-        Self::new(
-            command,
-            MaskReader::Model,
-            hidden(
-                command,
-                Classifier::new().parts(command).as_ref(),
-                MaskReader::Model,
-            ),
-        )
+        let parts = Classifier::new().parts(command);
+        let spans = match &parts {
+            Some(parts) => parts.secrets(),
+            None => secrets_in_text(command),
+        };
+        let ranges = hidden(command, parts.as_ref(), &spans, MaskReader::Model);
+        Self::new(command, MaskReader::Model, ranges)
     }
 
     /// Masks a command for storage. Text that determines which programs run is never masked.
@@ -63,10 +62,11 @@ impl Masked {
             None => Classifier::new().parts(command),
         };
         let parts = known.or(parsed.as_ref());
-        let mut ranges = hidden(command, parts, MaskReader::Trail);
+        let (spans, code) = secrets_and_code(command, parts);
+        let mut ranges = hidden(command, parts, &spans, MaskReader::Trail);
         let hides_code = match parts {
             _ if ranges.is_empty() => false,
-            Some(parts) if parts.is_followed() => reveal_code(command, parts, &mut ranges),
+            Some(parts) if parts.is_followed() => reveal_code(command, &code, &mut ranges),
             _ => true,
         };
         Self {
@@ -105,7 +105,8 @@ impl Masked {
 /// Returns `true` if a command contains a secret that the trail would not store.
 pub(crate) fn has_secret(command: &str) -> bool {
     let parts = Classifier::new().parts(command);
-    !hidden(command, parts.as_ref(), MaskReader::Trail).is_empty()
+    let (spans, _) = secrets_and_code(command, parts.as_ref());
+    !hidden(command, parts.as_ref(), &spans, MaskReader::Trail).is_empty()
 }
 
 /// Masks a text that is not a command, such as a note.
@@ -165,37 +166,43 @@ fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, HiddenKind)> {
 }
 
 /// Returns the ranges to mask in a command: its secrets, and their repetitions.
-fn hidden(command: &str, parts: Option<&Parts>, reader: MaskReader) -> Vec<Hidden> {
-    let mut ranges = match parts {
-        Some(parts) => shown_to(reader, command, &without_code(reader, parts)),
-        None => ranges(command, reader),
-    };
+fn hidden(
+    command: &str,
+    parts: Option<&Parts>,
+    spans: &[SecretSpan],
+    reader: MaskReader,
+) -> Vec<Hidden> {
+    let mut ranges = shown_to(reader, command, spans);
     for (secret, kind) in secrets(command, &ranges) {
         add_repetitions(command, parts, &secret, kind, &mut ranges);
     }
     ranges
 }
 
-/// Returns the secrets of a command. For the trail, a text that only looks random and may run is
-/// not a secret: code in base64.
-fn without_code(reader: MaskReader, parts: &Parts) -> Vec<SecretSpan> {
+/// Returns the secrets of a command for the trail, and its code if it has secrets. A text that only
+/// looks random and may run is not a secret: code in base64.
+fn secrets_and_code(command: &str, parts: Option<&Parts>) -> (Vec<SecretSpan>, Vec<CodeSpan>) {
+    let Some(parts) = parts else {
+        return (secrets_in_text(command), Vec::new());
+    };
     let mut spans = parts.secrets();
-    let is_random = |span: &SecretSpan| span.kind == SecretKind::Random;
-    if reader != MaskReader::Model && spans.iter().any(is_random) {
-        let code = parts.code();
-        let may_run = |span: &SecretSpan| {
-            let mut code = code.iter();
-            code.any(|code| overlap(&code.range(), &span.range()))
-        };
-        spans.retain(|span| !(is_random(span) && may_run(span)));
+    let has = |kind: SecretKind| spans.iter().any(|span| span.kind == kind);
+    // A secret in a command that was not followed makes it `hidden_code` without a look at its code.
+    if !(has(SecretKind::Random) || has(SecretKind::Certain) && parts.is_followed()) {
+        return (spans, Vec::new());
     }
-    spans
+    let code = parts.code();
+    let may_run = |span: &SecretSpan| {
+        code.iter()
+            .any(|code| overlap(&code.range(), &span.range()))
+    };
+    spans.retain(|span| span.kind != SecretKind::Random || !may_run(span));
+    (spans, code)
 }
 
 /// Removes the names of programs and files from the ranges to mask. Returns `true` if one of the
 /// remaining ranges may run.
-fn reveal_code(command: &str, parts: &Parts, ranges: &mut Vec<Hidden>) -> bool {
-    let code = parts.code();
+fn reveal_code(command: &str, code: &[CodeSpan], ranges: &mut Vec<Hidden>) -> bool {
     let meets = |range: &Range<usize>, is_kind: &dyn Fn(CodeKind) -> bool| {
         let mut code = code.iter().filter(|code| is_kind(code.kind));
         code.any(|code| overlap(&code.range(), range))

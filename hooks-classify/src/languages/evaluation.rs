@@ -26,7 +26,7 @@ pub(crate) fn code_of_script(language: Language, text: &str) -> ScriptCode {
             }
         }
     }
-    if !is_query(language) {
+    if !(language.is_query() || language == Language::Cmd) {
         code.ranges.extend(outside_strings(text));
         code.ranges.extend(typed_commands(text));
     }
@@ -55,14 +55,6 @@ fn typed_commands(text: &str) -> Vec<Range<usize>> {
         .filter(is_command)
         .map(|typed| typed.range())
         .collect()
-}
-
-/// Returns `true` for languages whose text, without functions that run programs, is data.
-fn is_query(language: Language) -> bool {
-    matches!(
-        language,
-        Language::Sed | Language::Jq | Language::Sql | Language::Redis | Language::Cmd
-    )
 }
 
 /// Returns the patterns of calls that run a text.

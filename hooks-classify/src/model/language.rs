@@ -25,6 +25,12 @@ pub enum Language {
 }
 
 impl Language {
+    /// Returns `true` for the languages of filters and queries, whose text is data apart from
+    /// functions that run programs.
+    pub(crate) fn is_query(self) -> bool {
+        matches!(self, Self::Sed | Self::Jq | Self::Sql | Self::Redis)
+    }
+
     /// Returns `true` if programs of the language read data from standard input: the script of
     /// `sed`, `awk` and `jq` is one of their words or a file.
     pub(crate) fn reads_data_from_stdin(self) -> bool {

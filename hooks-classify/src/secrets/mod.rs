@@ -66,7 +66,7 @@ pub(crate) fn with_formats(
     merge(found)
 }
 
-/// Sorts spans and merges those that overlap; a merged span has the highest certainty.
+/// Sorts spans and merges overlapping spans; a merged span has the highest certainty.
 fn merge(mut found: Vec<SecretSpan>) -> Vec<SecretSpan> {
     found.sort_by_key(|span| (span.start, span.end));
     let mut merged: Vec<SecretSpan> = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rule::{ContextRule, literal, rule, rule_within};
+use super::rule::{ContextRule, find_all, literal, rule, rule_within};
 
 const WORD: &str = r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\]+)"#;
 /// The password after a user, which is not an option, a redirection or a comment.
@@ -11,12 +11,7 @@ const PASSWORD: &str =
 
 /// Returns the passwords of commands of Redis.
 pub(crate) fn redis_secrets(text: &str) -> Vec<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
-    let mut found = Vec::new();
-    for rule in &REDIS_RULES {
-        rule.find(text, &lower, &mut found);
-    }
-    found
+    find_all(&REDIS_RULES, text)
 }
 
 static REDIS_RULES: [ContextRule; 4] = [

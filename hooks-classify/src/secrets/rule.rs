@@ -56,7 +56,7 @@ pub(super) const fn rule_within(
 
 impl ContextRule {
     /// Adds the secrets of a text. `lower` is the text in lower case.
-    pub(super) fn find(&self, text: &str, lower: &str, found: &mut Vec<Range<usize>>) {
+    fn find(&self, text: &str, lower: &str, found: &mut Vec<Range<usize>>) {
         if !self.needs.iter().any(|need| lower.contains(need)) {
             return;
         }
@@ -99,6 +99,19 @@ impl ContextRule {
             }
         }
     }
+}
+
+/// Returns the secrets that some of the rules find in a text, in no order.
+pub(super) fn find_all<'r>(
+    rules: impl IntoIterator<Item = &'r ContextRule>,
+    text: &str,
+) -> Vec<Range<usize>> {
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    for rule in rules {
+        rule.find(text, &lower, &mut found);
+    }
+    found
 }
 
 pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {

@@ -6,18 +6,13 @@ use regex::Captures;
 
 use super::code::CODE_RULES;
 use super::names::{LOGINS, OTP_SUBJECTS, SETTINGS, SHARED_USERS, SecretName};
-use super::rule::{ContextRule, VALUE, always, is_literal, literal, rule};
+use super::rule::{ContextRule, VALUE, always, find_all, is_literal, literal, rule};
 use super::sql::SQL_RULES;
 use crate::model::lazy_regex::LazyRegex;
 
 /// Returns the secrets of a text that their context shows, in no order.
 pub(crate) fn secrets_by_context(text: &str) -> Vec<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
-    let mut found = Vec::new();
-    let rules = RULES.iter().chain(&CODE_RULES).chain(&SQL_RULES);
-    for rule in rules {
-        rule.find(text, &lower, &mut found);
-    }
+    let mut found = find_all(RULES.iter().chain(&CODE_RULES).chain(&SQL_RULES), text);
     bot_tokens(text, &mut found);
     named_values(text, &mut found);
     found
@@ -62,12 +57,7 @@ pub(crate) fn passwords_of_pgpass(text: &str) -> Vec<Range<usize>> {
 
 /// Returns the secrets that follow options in a text that no parser has read as a command.
 pub(crate) fn secrets_after_options(text: &str) -> Vec<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
-    let mut found = Vec::new();
-    for rule in &OPTION_RULES {
-        rule.find(text, &lower, &mut found);
-    }
-    found
+    find_all(&OPTION_RULES, text)
 }
 
 static RULES: [ContextRule; 17] = [

@@ -261,7 +261,7 @@ impl CodeFinder<'_> {
             if part.input.is_some() {
                 self.add_words_before(at, false);
             }
-        } else if script.text.contains(UNKNOWN) && !is_query(script.language) && expands() {
+        } else if script.text.contains(UNKNOWN) && !script.language.is_query() && expands() {
             self.add_set_values();
         }
     }
@@ -407,7 +407,7 @@ impl CodeFinder<'_> {
         }
     }
 
-    /// Adds the words of a part, except those that its table reads as secrets.
+    /// Adds the words of a part, without the secrets that its table reads.
     fn add_words(&mut self, at: usize) {
         if std::mem::replace(&mut self.words_added[at], true) {
             return;
@@ -506,13 +506,6 @@ fn runs_unknown_text(source: UnseenCode) -> bool {
 /// Returns `true` for a client that runs its input and takes a password, which it never runs.
 fn is_client(part: &Part) -> bool {
     part.calls.iter().any(|call| call.is_client)
-}
-
-fn is_query(language: Language) -> bool {
-    matches!(
-        language,
-        Language::Sed | Language::Jq | Language::Sql | Language::Redis
-    )
 }
 
 /// Returns `true` if a person has to see the name of a file: of one that is deleted, and of one by

@@ -151,7 +151,7 @@ impl Recorder {
         if !self.enabled || self.limit_reached {
             return;
         }
-        let read = PartCall {
+        let mut read = PartCall {
             path: call.path.split(' ').map(str::to_owned).collect(),
             options: call
                 .options
@@ -174,7 +174,7 @@ impl Recorder {
                 .filter(|opt| !may_be_secret(opt.spec.role))
                 .filter_map(|opt| opt.value.as_ref().map(Word::of))
                 .collect(),
-            code_words: code_words(call),
+            code_words: Vec::new(),
             secret_input: call.secret_input(),
             prints_words: call.program.details.prints_words,
             sets_variables: call.program.details.sets_variables,
@@ -184,12 +184,14 @@ impl Recorder {
         let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
             push_path_effects(role, &args, &mut path_effects);
+            push_code_words(role, &args, &mut read.code_words);
             let args = args.iter();
             hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
         for opt in &call.options {
             let role = opt.spec.role;
             push_path_effects(role, opt.value.as_slice(), &mut path_effects);
+            push_code_words(role, opt.value.as_slice(), &mut read.code_words);
             let value = opt.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
@@ -377,15 +379,11 @@ fn may_be_secret(role: Role) -> bool {
     )
 }
 
-/// Returns the operands and values of options that are scripts or programs.
-fn code_words(call: &Call) -> Vec<Word> {
-    let is_code = |role: Role| matches!(role, Role::Script(_) | Role::Shell | Role::Program);
-    let options = call.options.iter().filter(|opt| is_code(opt.spec.role));
-    let values = options.filter_map(|opt| opt.value.as_ref().map(Word::of));
-    let (operands, _) = call.roles();
-    let operands = operands.iter().filter(|(role, _)| is_code(*role));
-    let operands = operands.flat_map(|(_, args)| args.iter().map(Word::of));
-    values.chain(operands).collect()
+/// Adds words that are scripts or programs.
+fn push_code_words(role: Role, args: &[Arg], out: &mut Vec<Word>) {
+    if matches!(role, Role::Script(_) | Role::Shell | Role::Program) {
+        out.extend(args.iter().map(Word::of));
+    }
 }
 
 /// Returns the host that a word in a role names.

@@ -148,15 +148,6 @@ impl SecretFinder<'_> {
         if part.calls.is_empty() && word.text.contains(char::is_whitespace) {
             self.add_options_in(word);
         }
-        let has_shape = |word: &Word| {
-            let shapes = part.calls.iter().flat_map(|call| &call.secret_words);
-            shapes.into_iter().any(|(other, shape)| {
-                let is_marked =
-                    *shape == SecretShape::Name || shape.secret_in(&other.text).is_some();
-                let is_same = other.start == word.start && other.end == word.end;
-                is_marked && is_same && other.text == word.text
-            })
-        };
         if let Some((name, value)) = word.text.split_once('=')
             && !name.contains(|c: char| c.is_whitespace() || "?&;,\"'({[<>|!$".contains(c))
         {
@@ -164,7 +155,7 @@ impl SecretFinder<'_> {
             let is_option = name.starts_with('-');
             let name = SecretName::new(name);
             let value_word = word.with_text(value);
-            let is_read = is_option && (is_plain(part, &value_word) || has_shape(&value_word));
+            let is_read = is_option && is_read_by_table(part, &value_word);
             if is_value(&name, value) && !is_read {
                 self.add(word, start..word.text.len());
             }
@@ -186,7 +177,7 @@ impl SecretFinder<'_> {
         let is_named = !name.contains('=')
             && is_value(&secret_name, &word.text)
             && is_its_value.unwrap_or_else(|| !secret_name.is_switch());
-        if is_named && !is_plain(part, word) && !has_shape(word) {
+        if is_named && !is_read_by_table(part, word) {
             self.add(word, 0..word.text.len());
         }
         // `--user NAME:PASSWORD` of a program that has no table.
@@ -363,14 +354,11 @@ impl SecretFinder<'_> {
             if !(is_command || word.text.contains("/dev/fd/")) {
                 continue;
             }
-            let path = part.calls.iter().flat_map(|call| &call.path);
-            let names_a_secret = |text: &String| labels_a_secret(text);
-            let first = &part.words[number.saturating_sub(2)].text;
-            if !(labels_a_secret(&word.text)
-                || names_a_secret(before)
-                || names_a_secret(first)
-                || path.clone().any(names_a_secret))
-            {
+            let near = part.words[number.saturating_sub(2)..=number].iter();
+            let mut labels = near
+                .map(|word| &word.text)
+                .chain(part.calls.iter().flat_map(|call| &call.path));
+            if !labels.any(|text| labels_a_secret(text)) {
                 continue;
             }
             for other in &parts.all {
@@ -483,15 +471,21 @@ fn is_comment(part: &Part) -> bool {
     part.words.first().is_some_and(|name| name.text == "#")
 }
 
-/// Returns `true` if the table reads a word as a file, a program or the name of a secret.
-fn is_plain(part: &Part, word: &Word) -> bool {
+/// Returns `true` if the table reads a word as a file, a program, a secret or the name of a secret, so
+/// that the name of its option does not count.
+fn is_read_by_table(part: &Part, word: &Word) -> bool {
     let is_same = |other: &Word| {
         other.text == word.text && other.start == word.start && other.end == word.end
     };
     part.calls.iter().any(|call| {
-        call.plain_values.iter().any(is_same)
-            || (call.secret_words.iter())
-                .any(|(other, shape)| *shape == SecretShape::Name && is_same(other))
+        let marked = call.secret_words.iter().filter(|(other, shape)| {
+            *shape == SecretShape::Name || shape.secret_in(&other.text).is_some()
+        });
+        let mut words = call
+            .plain_values
+            .iter()
+            .chain(marked.map(|(other, _)| other));
+        words.any(is_same)
     })
 }
 
