@@ -4,7 +4,7 @@
 //! A decision has up to three *steps*, which [`GateDecision::steps`] reports:
 //!
 //! 1. `classify`: a hook returns the [`Classification`] of the request. Its *class* ([`Crud`]) is
-//!    the strongest of its *findings*, one for each effect. [`Classifier`] takes the effects from
+//!    the strongest of its *findings*, one for each effect. [`StagedClassifier`] takes the effects from
 //!    the *tables*, the descriptions of programs and their options in [`hooks_classify`].
 //! 2. `restrict`: a hook may return a [`Restriction`], which requires approval or denies. This step
 //!    runs only if such a hook is registered.
@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
-    CLASSIFY_BUDGET, Classification, Classifier, CommandAnalysis, Crud, Decision, Finding, Method,
-    Parts,
+    CLASSIFY_BUDGET, Classification, CommandAnalysis, Crud, Decision, Finding, Method, Parts,
+    StagedClassifier,
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
@@ -108,8 +108,8 @@ pub struct Gate {
     policy: Policy,
     rules: Option<Arc<RuleBook>>,
     /// The classifier of [`new`](Self::new). It sends commands to a language model only if it has a
-    /// second stage ([`Classifier::with_semantic`]); by default, it has none.
-    classifier: Option<Classifier>,
+    /// second stage ([`StagedClassifier::with_semantic`]); by default, it has none.
+    classifier: Option<StagedClassifier>,
 }
 
 /// The gate's result for a request.
@@ -155,7 +155,8 @@ struct ClassifyStep {
 impl Gate {
     /// Creates a gate with this classifier and without rules.
     #[must_use]
-    pub fn new(classifier: Classifier, policy: Policy) -> Self {
+    pub fn new(classifier: impl Into<StagedClassifier>, policy: Policy) -> Self {
+        let classifier = classifier.into();
         let hooks = GateHooks::new().with_classify(classifier.clone());
         Self {
             classifier: Some(classifier),
@@ -177,7 +178,7 @@ impl Gate {
     /// Creates a gate with the classifier of the tables, the default policy and no rules.
     #[must_use]
     pub fn tables_only() -> Self {
-        Self::new(Classifier::new(), Policy::default())
+        Self::new(StagedClassifier::new(), Policy::default())
     }
 
     /// Applies these rules to requests.
@@ -206,7 +207,7 @@ impl Gate {
     #[must_use]
     pub fn model_answered(&self) -> bool {
         let classifier = self.classifier.as_ref();
-        classifier.is_some_and(Classifier::model_answered)
+        classifier.is_some_and(StagedClassifier::model_answered)
     }
 
     /// Returns whether a classifier is registered.

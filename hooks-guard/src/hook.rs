@@ -5,9 +5,9 @@ use std::fmt;
 
 use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
 
-use crate::classify::{Classification, Classifier, Decision, Explanation};
+use crate::classify::{Classification, Decision, Explanation, StagedClassifier};
 
-/// Runs a [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such
+/// Runs a [`StagedClassifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such
 /// as that of a `HookEngine`: it classifies the command in a request and denies commands that
 /// require confirmation.
 ///
@@ -20,7 +20,7 @@ use crate::classify::{Classification, Classifier, Decision, Explanation};
 /// | cannot be classified | an error, which ends the phase |
 ///
 /// If several are registered, the first `DENY` decides; no hook can override it. With a language
-/// model ([`Classifier::with_semantic`]), the hook needs a Tokio runtime.
+/// model ([`StagedClassifier::with_semantic`]), the hook needs a Tokio runtime.
 ///
 /// ```
 /// use hooks_guard::ClassifierHook;
@@ -44,7 +44,7 @@ use crate::classify::{Classification, Classifier, Decision, Explanation};
 /// ```
 pub struct ClassifierHook<F> {
     id: String,
-    classifier: Classifier,
+    classifier: StagedClassifier,
     command: F,
     allow: Box<dyn Fn(&Classification) -> bool + Send + Sync>,
     deny: Option<DenyRule>,
@@ -55,13 +55,17 @@ type DenyRule = Box<dyn Fn(&str, &Explanation) -> Option<String> + Send + Sync>;
 
 impl<F> ClassifierHook<F> {
     /// Creates a hook with this id. `command` returns the command in a request.
-    pub fn new<Req: ?Sized>(id: impl Into<String>, classifier: Classifier, command: F) -> Self
+    pub fn new<Req: ?Sized>(
+        id: impl Into<String>,
+        classifier: impl Into<StagedClassifier>,
+        command: F,
+    ) -> Self
     where
         F: Fn(&Req) -> Option<String>,
     {
         Self {
             id: id.into(),
-            classifier,
+            classifier: classifier.into(),
             command,
             allow: Box::new(|verdict| verdict.decision == Decision::AutoAllowed),
             deny: None,
@@ -105,7 +109,7 @@ where
         };
         let verdict = self.classifier.classify_fully(&command, None).await?;
         if let Some(rule) = &self.deny
-            && let Some(why) = rule(&command, &self.classifier.explain(&command)?)
+            && let Some(why) = rule(&command, &self.classifier.tables().explain(&command)?)
         {
             return Ok(HookResponse::new(ResponseAction::Deny)
                 .classification(verdict.crud.to_string())

@@ -4,9 +4,10 @@
 //! A text that is only known at run time may come from everything that the part that runs it can
 //! reach: variables that the command sets, the words of commands around it, and its input.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::part_index::PartIndex;
 use super::source_text::{CommandText, span};
 use crate::languages::evaluation::code_of_script;
 use crate::model::arg::UNKNOWN;
@@ -31,10 +32,14 @@ impl Parts {
 fn code_spans(command: &str, parts: &Parts) -> Vec<CodeSpan> {
     let mut finder = CodeFinder {
         parts,
+        index: PartIndex::new(parts),
         source: CommandText::new(command, parts),
         found: Vec::new(),
         words_added: vec![false; parts.all.len()],
+        words_added_up_to: 0,
         values_added: vec![false; parts.all.len()],
+        all_values_added: false,
+        last_arguments: HashMap::new(),
     };
     for at in 0..parts.all.len() {
         finder.add_part(at);
@@ -56,12 +61,18 @@ fn code_spans(command: &str, parts: &Parts) -> Vec<CodeSpan> {
 
 struct CodeFinder<'p> {
     parts: &'p Parts,
+    index: PartIndex<'p>,
     source: CommandText<'p>,
     found: Vec<CodeSpan>,
     /// Parts whose words were added.
     words_added: Vec<bool>,
+    /// Number of parts from the first whose words were all added.
+    words_added_up_to: usize,
     /// Parts whose values of variables were added.
     values_added: Vec<bool>,
+    all_values_added: bool,
+    /// Last part with an argument that contains a value, by the start of the value's word.
+    last_arguments: HashMap<(usize, usize), Option<usize>>,
 }
 
 impl CodeFinder<'_> {
@@ -99,8 +110,7 @@ impl CodeFinder<'_> {
             }
         }
         self.add_settings(part);
-        let is_judged = parts.scripts.iter().any(|script| script.part == Some(at))
-            || parts.all.iter().any(|other| other.parent == Some(at));
+        let is_judged = self.index.has_script[at] || !self.index.children[at].is_empty();
         if part.runs_input && !is_judged && !is_client(part) {
             for text in &part.here_documents {
                 self.add_span(text, CodeKind::MayRun);
@@ -167,12 +177,10 @@ impl CodeFinder<'_> {
         let is_client = is_client(part);
         let is_program_known =
             (part.words.first()).is_some_and(|name| !name.text.contains(UNKNOWN) && !name.is_glob);
-        for other in at + 1..parts.all.len() {
-            if self.ancestors(other).any(|around| around == at) {
-                self.add_words(other);
-                if !is_client {
-                    self.add_set_values();
-                }
+        for other in self.index.inside(at) {
+            self.add_words(other);
+            if !is_client {
+                self.add_set_values();
             }
         }
         let chain: Vec<usize> = std::iter::once(at).chain(self.ancestors(at)).collect();
@@ -187,7 +195,7 @@ impl CodeFinder<'_> {
             if expands || part.has_substitutions {
                 self.add_set_values();
             }
-            if self.reads_variables() {
+            if self.index.reads_variables {
                 self.add_set_values();
                 self.add_words_up_to(parts.all.len());
             }
@@ -273,10 +281,9 @@ impl CodeFinder<'_> {
         let files = part.path_effects.iter().chain(&part.redirections);
         let mut written = files.filter(|file| file.effect > Crud::Read);
         let runs = |name: &str| {
-            self.parts.all.iter().enumerate().any(|(other, part)| {
-                let names = |word: &Word| !name.is_empty() && word.text.ends_with(name);
-                other != at && part.is_opaque && part.words.iter().any(names)
-            })
+            let names = |word: &Word| !name.is_empty() && word.text.ends_with(name);
+            let mut words = self.index.opaque_words.iter();
+            words.any(|(other, word)| *other != at && names(word))
         };
         part.calls.iter().any(|call| call.schedules_input)
             || written.any(|file| {
@@ -327,45 +334,41 @@ impl CodeFinder<'_> {
             .bytes()
             .all(|byte| byte == b'_' || byte.is_ascii_uppercase() || byte.is_ascii_digit())
             && name.starts_with(|c: char| c.is_ascii_uppercase());
-        let sets = |word: &Word| {
-            let rest = word.text.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '+', '[']))
-        };
-        !is_environment
-            || self.parts.all.iter().any(|part| {
-                part.assignments.iter().any(|one| one.name == name) || part.words.iter().any(sets)
-            })
-    }
-
-    /// Returns `true` if a part fills variables from its input.
-    fn reads_variables(&self) -> bool {
-        let reads = |part: &Part| {
-            let builtin = part.program().and_then(Builtin::named);
-            matches!(builtin, Some(Builtin::Read | Builtin::ReadLines))
-        };
-        self.parts.all.iter().any(reads)
+        !is_environment || self.index.set_names.contains(name)
     }
 
     /// Adds the values that the command gives a variable, as text that a shell runs.
     fn add_values_named(&mut self, at: usize, name: &str) {
-        let parts = self.parts;
-        // A value that is a part of an argument is data of its program.
-        let is_argument = |value: &str| {
-            let words = parts.all[at + 1..]
-                .iter()
-                .flat_map(|part| part.words.iter().skip(1));
-            let mut words = words.filter(|word| !word.text.contains('='));
-            words.any(|word| word.text.contains(value))
-        };
-        for (value, start) in values_named(parts, name) {
-            if !is_argument(&value.text[start..]) {
+        for (value, start) in self.index.values_named(name) {
+            // A value that is a part of an argument is data of its program.
+            let is_argument = self
+                .last_argument(value, start)
+                .is_some_and(|last| last > at);
+            if !is_argument {
                 self.add_text(value, start..value.text.len(), CodeKind::ShellText);
             }
         }
     }
 
+    /// Returns the last part with an argument that contains a value.
+    fn last_argument(&mut self, value: &Word, start: usize) -> Option<usize> {
+        let text = &value.text[start..];
+        let (source, arguments) = (&self.source, &self.index.arguments);
+        *(self.last_arguments)
+            .entry((value.start, start))
+            .or_insert_with(|| {
+                source.add_cost(arguments.len() * text.len().max(1));
+                let mut arguments = arguments.iter().rev();
+                let last = arguments.find(|(_, word)| word.text.contains(text));
+                last.map(|(part, _)| *part)
+            })
+    }
+
     /// Adds the values of all variables that the command sets.
     fn add_set_values(&mut self) {
+        if std::mem::replace(&mut self.all_values_added, true) {
+            return;
+        }
         for at in 0..self.parts.all.len() {
             self.add_values_of(at);
         }
@@ -391,12 +394,13 @@ impl CodeFinder<'_> {
     }
 
     fn add_words_up_to(&mut self, end: usize) {
-        (0..end).for_each(|at| self.add_words(at));
+        (self.words_added_up_to..end).for_each(|at| self.add_words(at));
+        self.words_added_up_to = self.words_added_up_to.max(end);
     }
 
     /// Adds the words of the parts that may print the input of a part.
     fn add_words_before(&mut self, at: usize, is_client: bool) {
-        (0..at).for_each(|other| self.add_words(other));
+        self.add_words_up_to(at);
         if !is_client {
             self.add_words(at);
         } else {
@@ -452,14 +456,8 @@ impl CodeFinder<'_> {
 
     /// Adds the values of the variables that a word expands.
     fn add_expanded_values(&mut self, word: &Word) {
-        let parts = self.parts;
-        let expansions = parts.all.iter().flat_map(|part| &part.expansions);
-        let names: BTreeSet<&str> = expansions
-            .filter(|one| one.span.start < word.end && word.start < one.span.end)
-            .map(|one| one.name.as_str())
-            .collect();
-        for name in names {
-            for (value, start) in values_named(parts, name) {
+        for name in self.index.names_expanded_in(&span(word)) {
+            for (value, start) in self.index.values_named(name) {
                 for range in self.source.ranges(value, start..value.text.len()) {
                     self.found.push(CodeSpan::new(range, CodeKind::MayRun));
                 }
@@ -479,22 +477,6 @@ impl CodeFinder<'_> {
         let around = move |at: &usize| parts.all[*at].parent;
         std::iter::successors(around(&at), around)
     }
-}
-
-/// Returns the values that the command gives a variable: a word, and where the value starts in it.
-fn values_named<'p>(parts: &'p Parts, name: &str) -> Vec<(&'p Word, usize)> {
-    let mut values = Vec::new();
-    for part in &parts.all {
-        let assigned = part.assignments.iter().filter(|one| one.name == name);
-        values.extend(assigned.map(|one| (&one.value, 0)));
-        for word in part.words.iter().skip(1) {
-            let value = word.text.strip_prefix(name);
-            if let Some(value) = value.and_then(|value| value.strip_prefix('=')) {
-                values.push((word, word.text.len() - value.len()));
-            }
-        }
-    }
-    values
 }
 
 /// Returns `true` if text runs that is only known at run time, apart from scripts in other

@@ -43,6 +43,13 @@
 //! - `perform`: the actions of an analysis
 //! - `paths`: paths that one command prints and a later command may read
 //! - `terminal`: further commands that a program takes from its terminal
+//!
+//! Spans of a finished walk:
+//!
+//! - `code_spans`: text that runs or may run
+//! - `secret_spans`: secrets
+//! - `source_text`: where words are written in the command
+//! - `part_index`: relations of the parts
 
 mod assign;
 mod braces;
@@ -59,6 +66,7 @@ mod functions;
 pub(crate) mod interpreter;
 mod join;
 mod parameter;
+mod part_index;
 mod paths;
 mod perform;
 mod read;

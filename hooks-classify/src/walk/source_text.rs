@@ -24,6 +24,8 @@ type KnownPlaces = HashMap<(usize, usize, String), Option<Rc<SourceMap>>>;
 pub(super) struct CommandText<'p> {
     command: &'p str,
     parts: &'p Parts,
+    /// Number of words of all parts.
+    words: usize,
     known: RefCell<KnownPlaces>,
     compared: Cell<usize>,
 }
@@ -33,6 +35,7 @@ impl<'p> CommandText<'p> {
         Self {
             command,
             parts,
+            words: parts.all.iter().map(|part| part.words.len()).sum(),
             known: RefCell::default(),
             compared: Cell::new(0),
         }
@@ -43,13 +46,18 @@ impl<'p> CommandText<'p> {
         self.compared.get() > MAX_COMPARED
     }
 
+    /// Adds a number of compared bytes.
+    pub(super) fn add_cost(&self, bytes: usize) {
+        self.compared.set(self.compared.get().saturating_add(bytes));
+    }
+
     fn map_of(&self, word: &Word) -> Option<Rc<SourceMap>> {
         let key = (word.start, word.end, word.text.clone());
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
         }
         let cost = word.end.saturating_sub(word.start) + word.text.len();
-        self.compared.set(self.compared.get() + cost);
+        self.add_cost(cost);
         if self.is_exhausted() {
             return None;
         }
@@ -82,8 +90,7 @@ impl<'p> CommandText<'p> {
                 found.extend(map.ranges(0..piece.len()));
                 continue;
             }
-            let size: usize = self.parts.all.iter().map(|part| part.words.len()).sum();
-            self.compared.set(self.compared.get() + size * piece.len());
+            self.add_cost(self.words * piece.len());
             if self.is_exhausted() {
                 return found;
             }

@@ -61,6 +61,31 @@ fn nul_invalid_utf_8_and_empty_commands_are_errors() {
 }
 
 #[test]
+fn code_of_many_parts_is_found_in_time() {
+    let start = Instant::now();
+    for line in [
+        "a=$a$a;$a",
+        "a%=x%;sh -c \"$a%\"",
+        "echo %|sh",
+        "echo %>f%;./f%",
+        "read a%;$a% b",
+        "ls",
+    ] {
+        let lines = (0_u32..).map(|number| line.replace('%', &number.to_string()) + "\n");
+        let mut command = String::new();
+        for line in lines {
+            if command.len() + line.len() > 10_000 {
+                break;
+            }
+            command.push_str(&line);
+        }
+        let parts = Classifier::new().parts(&command).expect("parts");
+        assert!(parts.code().len() > 500, "{line}");
+    }
+    assert!(start.elapsed() < LONG, "took {:?}", start.elapsed());
+}
+
+#[test]
 fn deeply_nested_brackets_need_confirmation() {
     for open in [
         "(",

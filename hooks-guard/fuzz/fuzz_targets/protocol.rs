@@ -1,7 +1,9 @@
 //! Any bytes as the input of every agent's hook: no panic, and malformed input is never allowed.
 #![no_main]
 
-use hooks_guard::protocol::fuzz_protocol;
+#[path = "../../tests/protocol/holds.rs"]
+mod holds;
+
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| fuzz_protocol(data));
+fuzz_target!(|data: &[u8]| holds::assert_holds(data));

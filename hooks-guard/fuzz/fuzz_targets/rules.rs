@@ -2,15 +2,17 @@
 //! file nor a protection relaxes a decision.
 #![no_main]
 
+#[path = "../../tests/rules/holds.rs"]
+mod holds;
+
 use std::sync::LazyLock;
 
 use hooks_guard::classify::Classifier;
-use hooks_guard::rules::assert_holds;
 use libfuzzer_sys::fuzz_target;
 
 static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(Classifier::new);
 
 fuzz_target!(|text: &str| {
     let (file, command) = text.split_once('\0').unwrap_or((text, "rm -r target"));
-    assert_holds(&CLASSIFIER, file, command);
+    holds::assert_holds(&CLASSIFIER, file, command);
 });

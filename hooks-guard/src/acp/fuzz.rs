@@ -2,6 +2,9 @@
 //! sides. Out: nothing; panics if the proxy passes a message that needs a decision, changes or loses
 //! another message, or stores too much.
 
+#[cfg(test)]
+mod random;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +29,10 @@ use super::requests::AgentRequest;
 /// If a request for a terminal, a file or a permission reaches the client; if another message does
 /// not pass byte for byte, or in another order; if a message that does not pass has no reply; if the
 /// proxy keeps a request that has ended.
+#[cfg_attr(
+    not(fuzzing),
+    expect(unreachable_pub, reason = "public for the fuzz target only")
+)]
 pub fn fuzz_proxy(data: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime").block_on(run(data));

@@ -13,11 +13,12 @@
 //! | `state` | Open requests and sessions |
 //! | `approved` | Approved changes of files, which cover one write each |
 //! | `proxy` | [`Proxy`], which passes messages on |
-//! | `fuzz` | Properties that hold for any messages |
+//! | `fuzz` | Properties that hold for any messages; compiled for tests and fuzz targets |
 
 mod agents;
 mod approved;
 mod decide;
+#[cfg(any(test, fuzzing))]
 mod fuzz;
 mod lines;
 mod message;
@@ -31,7 +32,7 @@ pub use self::decide::{
     DecidedRequest, DecisionRecord, OperatorDecision, RecordKey, RequestDecision, RequestGate,
     RequestOutcome,
 };
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use self::fuzz::fuzz_proxy;
 pub use self::options::PermissionOptions;
 pub use self::proxy::{Proxy, ProxyTasks};

@@ -110,6 +110,7 @@ impl<G: RequestGate> Proxy<G> {
     }
 
     /// Returns the number of held requests, and of open requests of the agent and of the client.
+    #[cfg(any(test, fuzzing))]
     pub(super) fn open_requests(&self) -> [usize; 3] {
         self.shared.state().open_requests()
     }

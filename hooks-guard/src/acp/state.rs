@@ -123,6 +123,7 @@ impl State {
     }
 
     /// Returns the number of held requests, and of open requests of the agent and of the client.
+    #[cfg(any(test, fuzzing))]
     pub(super) fn open_requests(&self) -> [usize; 3] {
         let Self {
             held,

@@ -47,7 +47,7 @@ mod tests {
     use crate::classify::Classifier;
 
     fn of(command: &str) -> Option<&'static str> {
-        let found = Classifier::new().analyze(command, None);
+        let found = Classifier::new().analyze(command);
         caution(&found.expect("it is a command").parts, false)
     }
 

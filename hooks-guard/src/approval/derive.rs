@@ -527,7 +527,7 @@ impl<'a> Derivation<'a> {
             .map(|folder| folder.to_string_lossy().into_owned())
             .collect();
         for text in scripts(&manifest, name) {
-            let found = Classifier::new().analyze(&text, None);
+            let found = Classifier::new().analyze(&text);
             match found {
                 Ok(found) if self.depth < MAX_DEPTH => {
                     self.depth += 1;

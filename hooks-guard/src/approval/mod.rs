@@ -328,7 +328,7 @@ mod tests {
     const COMMAND: &str = "make && bash x.sh && make -C sub";
 
     fn scope(request: &PermissionRequest) -> ApprovalScope {
-        let found = Classifier::new().analyze(&request.command, None);
+        let found = Classifier::new().analyze(&request.command);
         ApprovalScope::of(request, &found.expect("it is a command").parts)
     }
 

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::{Cell, Table};
-use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method, Shells};
+use hooks_guard::classify::{
+    Classifier, Crud, Decision, InputError, Method, Shells, StagedClassifier,
+};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
@@ -186,7 +188,7 @@ impl CommandChecker {
             true => {
                 let classifier = match stage {
                     Some(stage) => semantic::classifier(stage)?,
-                    None => Classifier::new(),
+                    None => StagedClassifier::new(),
                 };
                 let classifier = classifier.with_shells(shells);
                 (Gate::new(classifier, Policy::default()), true)

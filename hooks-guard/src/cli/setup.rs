@@ -12,7 +12,7 @@ use std::{env, io};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hooks_guard::audit::{AuditError, AuditStore, TrailAddress, without_password};
-use hooks_guard::classify::{Classifier, Shells};
+use hooks_guard::classify::{Shells, StagedClassifier};
 use hooks_guard::client::{Address, Client};
 use hooks_guard::config::{Config, ConfigWarning};
 use hooks_guard::decider::{Deciders, LocalGates, listening_address};
@@ -471,10 +471,10 @@ pub(crate) fn gate_for_shells(
 }
 
 /// Returns the classifier of this configuration.
-fn classifier(loaded: &LoadedConfig) -> Result<Classifier, CommandError> {
+fn classifier(loaded: &LoadedConfig) -> Result<StagedClassifier, CommandError> {
     Ok(match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
-        None => Classifier::new(),
+        None => StagedClassifier::new(),
     })
 }
 
@@ -495,13 +495,13 @@ impl LocalGates for LoadedConfig {
             protected.settings.extend(agents_settings(home));
             home.clone_into(&mut protected.home);
         }
-        gate_with(self, Classifier::new(), protected, None)
+        gate_with(self, StagedClassifier::new(), protected, None)
     }
 }
 
 fn gate_with(
     loaded: &LoadedConfig,
-    classifier: Classifier,
+    classifier: StagedClassifier,
     mut protected: Protected,
     secret: Option<PathBuf>,
 ) -> Result<Gate, CommandError> {

@@ -3,7 +3,7 @@
 
 use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
-use crate::classify::{Classification, Classifier, CommandAnalysis};
+use crate::classify::{Classification, Classifier, CommandAnalysis, StagedClassifier};
 use crate::protocol::Agent;
 use crate::request::PermissionRequest;
 
@@ -20,7 +20,7 @@ use crate::request::PermissionRequest;
 ///     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
 ///         // The tables do not know this program; treat it like `ls`.
 ///         let rest = request.command.strip_prefix("deploy --dry-run ")?;
-///         Classifier::new().analyze(&format!("ls {rest}"), None).ok()
+///         Classifier::new().analyze(&format!("ls {rest}")).ok()
 ///     }
 /// }
 ///
@@ -53,12 +53,12 @@ impl<H: Classify> DynClassify for H {
     }
 }
 
-impl Classify for Classifier {
+impl Classify for StagedClassifier {
     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
         let context = request.context.as_deref();
         let call = request.described_mcp_call();
         if let Some(tool) = &request.tool {
-            return Some(tool.analyze(&request.command, self));
+            return Some(tool.analyze(&request.command, self.tables()));
         }
         Some(match (&request.file, &request.network, call) {
             (Some(access), ..) => access.analyze(&request.command),
@@ -76,6 +76,13 @@ impl Classify for Classifier {
                 }
             }
         })
+    }
+}
+
+impl Classify for Classifier {
+    async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
+        let staged = StagedClassifier::from(self.clone());
+        Classify::classify(&staged, request).await
     }
 }
 

@@ -38,7 +38,6 @@ mod description;
 mod edits;
 mod error;
 mod events;
-mod fuzz;
 mod input;
 mod limit;
 mod mcp;
@@ -73,8 +72,6 @@ pub(crate) use description::{
 #[cfg(feature = "acp")]
 pub(crate) use edits::edits;
 pub use events::{read, read_in};
-#[doc(hidden)]
-pub use fuzz::fuzz_protocol;
 #[cfg(feature = "acp")]
 pub(crate) use input::hash as input_hash;
 pub use limit::limit;

@@ -185,7 +185,7 @@ mod tests {
             ..PermissionRequest::new("make all")
         };
         let found = Classifier::new()
-            .analyze(&request.command, None)
+            .analyze(&request.command)
             .expect("a command");
         let rules = book.rules_in(Some(directory)).expect("rules");
         rules.decide(&request, &found).map(|verdict| verdict.effect)
@@ -242,9 +242,7 @@ mod tests {
         fs::write(places.rules_file(), DENY).expect("a file");
         fs::write(Places::project_rules(&project), "no rules").expect("a file");
         assert!(book.rules_in(Some(&project)).is_err());
-        let found = Classifier::new()
-            .analyze("make all", None)
-            .expect("a command");
+        let found = Classifier::new().analyze("make all").expect("a command");
         let request = PermissionRequest {
             cwd: Some(project.clone()),
             ..PermissionRequest::new("make all")

@@ -146,7 +146,7 @@ impl Rules {
         let (request, found) = match &test.what {
             TestInput::Command(command) => {
                 let request = PermissionRequest::new(command.clone());
-                (request, classifier.analyze(command, None))
+                (request, classifier.analyze(command))
             }
             TestInput::Host(host) => {
                 let network = NetworkAccess::from_target(host);

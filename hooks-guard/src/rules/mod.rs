@@ -29,7 +29,7 @@
 //! )?;
 //!
 //! let ask = |command: &str| {
-//!     let found = Classifier::new().analyze(command, None).unwrap();
+//!     let found = Classifier::new().analyze(command).unwrap();
 //!     rules.decide(&PermissionRequest::new(command), &found)
 //! };
 //! assert_eq!(ask("cargo test").unwrap().effect, RuleEffect::Allow);
@@ -65,11 +65,6 @@ pub(crate) use self::scope::{ChangeScope, change_scope};
 #[cfg(feature = "http")]
 pub(crate) use self::suggest::rule_for;
 
-use std::path::Path;
-
-use crate::classify::Decision;
-use crate::request::PermissionRequest;
-
 pub use self::set::Rules;
 pub use self::verdict::{Origin, RuleDecision, RuleEffect};
 pub use book::{BookError, RuleBook};
@@ -80,46 +75,3 @@ pub use preset::{MarksError, Preset};
 pub use protect::Protected;
 pub use suggest::{PastAnswer, SuggestedRule, SuggestedTest, Suggestions, UnsuitableCommand};
 pub use trust::{Trust, TrustError};
-
-/// Asserts properties that hold for every rules file and command; used by a fuzzer.
-#[doc(hidden)]
-pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, command: &str) {
-    let places = Protected::new("/srv/u");
-    let origin = Origin::Project { trusted: false };
-    let folder = Path::new("/srv/u/project");
-    let Ok(found) = classifier.analyze(command, None) else {
-        return;
-    };
-    let request = PermissionRequest {
-        cwd: Some(folder.to_owned()),
-        ..PermissionRequest::new(command)
-    };
-    let alone = Rules::built_in(&places);
-    let rank = |rules: &Rules| match (
-        rules.decide(&request, &found),
-        found.classification.decision,
-    ) {
-        (Some(verdict), _) => verdict.effect,
-        (None, Decision::AutoAllowed) => RuleEffect::Allow,
-        (None, Decision::RequiresConfirmation) => RuleEffect::Ask,
-    };
-    match Rules::parse(file, "guard.toml", origin, Some(folder), &places) {
-        Ok(rules) => {
-            assert!(
-                rank(&rules) >= rank(&alone),
-                "an untrusted file allows something"
-            );
-            let trusted = Origin::Project { trusted: true };
-            let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
-                .expect("a valid file is valid for each origin");
-            assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
-            let guarded = alone.decide(&request, &found).is_some();
-            assert!(
-                !guarded || rank(&trusted) >= RuleEffect::Ask,
-                "a protection is bypassed"
-            );
-        }
-        Err(RulesError::Mistakes(mistakes)) => assert!(!mistakes.is_empty()),
-        Err(_) => {}
-    }
-}

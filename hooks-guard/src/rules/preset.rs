@@ -192,7 +192,7 @@ mod tests {
         let found = match &request.file {
             Some(file) => file.analyze(&request.command),
             None => Classifier::new()
-                .analyze(&request.command, None)
+                .analyze(&request.command)
                 .expect("a command"),
         };
         match rules.decide(request, &found) {

@@ -290,7 +290,7 @@ impl<'b> SuggestionSearch<'b> {
         };
         let (rules, found) = match (
             self.book.rules_in(answer.cwd.as_deref()),
-            self.classifier.analyze(&answer.command, None),
+            self.classifier.analyze(&answer.command),
         ) {
             (Ok(rules), Ok(found)) => (rules, found),
             (Err(_), _) if answer.approved => {
@@ -547,7 +547,7 @@ impl<'b> SuggestionSearch<'b> {
 
     /// Returns the effect of rules on a command in a test, as `test-rules` decides it.
     fn effect(&self, rules: &Rules, command: &str) -> RuleEffect {
-        let Ok(found) = self.classifier.analyze(command, None) else {
+        let Ok(found) = self.classifier.analyze(command) else {
             return RuleEffect::Ask;
         };
         match rules.decide(&PermissionRequest::new(command), &found) {
@@ -839,7 +839,7 @@ mod tests {
             let rules = rules.unwrap_or_else(|error| panic!("{text}\n{error}"));
             assert!(rules.warnings().is_empty(), "{text}");
             let effect = |command: &str| {
-                let found = Classifier::new().analyze(command, None).expect("a command");
+                let found = Classifier::new().analyze(command).expect("a command");
                 let decision = rules.decide(&PermissionRequest::new(command), &found);
                 decision.map(|decision| decision.effect)
             };

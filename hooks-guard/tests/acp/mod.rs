@@ -9,7 +9,6 @@ mod cancel;
 mod ends;
 mod permission;
 mod question;
-mod random;
 mod requests;
 mod runs;
 mod service;

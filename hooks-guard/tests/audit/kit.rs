@@ -61,7 +61,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
 
 /// Returns the current scope of an approval of a request.
 pub(crate) fn scope(request: &PermissionRequest) -> ApprovalScope {
-    let found = Classifier::new().analyze(&request.command, None);
+    let found = Classifier::new().analyze(&request.command);
     ApprovalScope::of(request, &found.expect("it is a command").parts)
 }
 

@@ -1,13 +1,13 @@
 //! Tests input that no agent sends.
 
-use hooks_guard::protocol::{
-    Agent, HookEvent, MAX_INPUT_BYTES, Problem, failure_reply, fuzz_protocol, read,
-};
+use hooks_guard::protocol::{Agent, HookEvent, MAX_INPUT_BYTES, Problem, failure_reply, read};
 use serde_json::{Value, json};
+
+use crate::protocol::holds::assert_holds;
 
 /// Asserts that the input is denied for every agent.
 fn assert_refused(input: &[u8]) -> Vec<Problem> {
-    fuzz_protocol(input);
+    assert_holds(input);
     let problem = |agent: Agent| match read(agent, input) {
         Err(error) => error.problem,
         Ok(event) => panic!("{agent}: {event:?}"),
@@ -132,7 +132,7 @@ fn a_command_of_another_type_is_denied_in_the_format_of_the_agent() {
         for command in &commands {
             let input = json!({"hook_event_name": event, "tool_name": tool, "command": command,
                 "tool_input": {"command": command}});
-            fuzz_protocol(input.to_string().as_bytes());
+            assert_holds(input.to_string().as_bytes());
             let error = read(agent, input.to_string().as_bytes()).unwrap_err();
             let reply = failure_reply(agent, error.hook, &error.to_string());
             assert!(reply.stdout.contains(own), "{agent}: {reply:?}");
@@ -157,7 +157,7 @@ fn names_of_another_type_are_refused() {
         let mut input = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p",
             "tool_name": "Bash", "tool_input": {"command": "ls"}});
         input[field] = json!({"a": 1});
-        fuzz_protocol(input.to_string().as_bytes());
+        assert_holds(input.to_string().as_bytes());
         read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap_err();
     }
     let mut long = json!({"hook_event_name": "PreToolUse", "session_id": "é".repeat(500),

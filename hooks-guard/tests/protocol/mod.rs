@@ -1,6 +1,7 @@
 //! Tests the inputs of agents' hooks and the replies.
 
 mod changed;
+mod holds;
 mod hostile;
 mod modes;
 mod never;

@@ -4,6 +4,7 @@ mod cases;
 mod client_files;
 mod files;
 mod folders;
+mod holds;
 mod project_variables;
 mod random;
 mod suggest;
@@ -81,7 +82,7 @@ fn found(request: &PermissionRequest) -> CommandAnalysis {
         (Some(file), _) => file.analyze(&request.command),
         (None, Some(access)) => access.analyze(&request.command),
         (None, None) => Classifier::new()
-            .analyze(&request.command, None)
+            .analyze(&request.command)
             .expect("it is a command"),
     }
 }

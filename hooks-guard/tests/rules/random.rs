@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use hooks_guard::classify::Classifier;
-use hooks_guard::rules::{RuleEffect, Rules, assert_holds};
+use hooks_guard::rules::{RuleEffect, Rules};
 use proptest::prelude::*;
 
+use super::holds::assert_holds;
 use super::{command, decide, places, project, user};
 
 static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(Classifier::new);

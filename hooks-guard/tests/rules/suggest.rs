@@ -466,7 +466,7 @@ fn an_agent_needs_approval_for_suggestions() {
         "/usr/local/bin/hooks-guard rules suggest --write --yes",
         "env hooks-guard rules suggest --json",
     ] {
-        let found = Classifier::new().analyze(command, None).expect("a command");
+        let found = Classifier::new().analyze(command).expect("a command");
         let decision = rules.decide(&PermissionRequest::new(command), &found);
         let decision = decision.expect("a protection");
         assert_eq!(decision.rule, "built in: the guard's commands", "{command}");

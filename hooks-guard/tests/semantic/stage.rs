@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use hooks_guard::classify::{
     CLASSIFY_BUDGET, Classification, Classifier, Crud, Decision, Method, Semantic, SemanticError,
-    SemanticInput, SemanticOutput,
+    SemanticInput, SemanticOutput, StagedClassifier,
 };
 use proptest::prelude::*;
 use tokio::time::Instant;
@@ -32,7 +32,7 @@ fn fixed_model(class: Crud, reasoning: &str) -> Arc<FixedModel> {
 }
 
 async fn classification_of(semantic: impl Semantic + 'static, command: &str) -> Classification {
-    Classifier::new()
+    StagedClassifier::new()
         .with_semantic(semantic)
         .classify_fully(command, None)
         .await
@@ -46,7 +46,7 @@ fn classify_by_tables(command: &str) -> Classification {
 #[tokio::test]
 async fn p_07_without_a_semantic_stage_the_tables_decide() {
     for command in ["ls", "frobnicate x", "rm x", "if true; then"] {
-        let classification = Classifier::new()
+        let classification = StagedClassifier::new()
             .classify_fully(command, None)
             .await
             .unwrap();
@@ -57,7 +57,7 @@ async fn p_07_without_a_semantic_stage_the_tables_decide() {
 #[tokio::test]
 async fn p_07_invalid_input_is_refused_before_the_model_is_called() {
     let model = fixed_model(Crud::Delete, "");
-    let classifier = Classifier::new().with_semantic(Arc::clone(&model));
+    let classifier = StagedClassifier::new().with_semantic(Arc::clone(&model));
     assert!(classifier.classify_fully("", None).await.is_err());
     assert!(
         classifier
@@ -160,7 +160,7 @@ async fn p_07_an_equal_class_changes_nothing() {
 async fn secrets_and_addresses_are_masked_in_every_part_of_the_input() {
     let model = fixed_model(Crud::Create, "");
     let command = "hunter2x='s3cretvalue'; frobnicate --password s3cretvalue --to ada@example.org ghp_abcdef123";
-    let classifier = Classifier::new().with_semantic(Arc::clone(&model));
+    let classifier = StagedClassifier::new().with_semantic(Arc::clone(&model));
     classifier
         .classify_fully(command, Some("for ada@example.org"))
         .await

@@ -115,7 +115,7 @@ pub enum SemanticError {
 ///
 /// ```
 /// use hooks_guard::classify::{
-///     Classifier, Crud, Decision, Semantic, SemanticError, SemanticInput, SemanticOutput,
+///     StagedClassifier, Crud, Decision, Semantic, SemanticError, SemanticInput, SemanticOutput,
 /// };
 ///
 /// /// Knows an in-house program.
@@ -131,7 +131,7 @@ pub enum SemanticError {
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-/// let classifier = Classifier::new().with_semantic(House);
+/// let classifier = StagedClassifier::new().with_semantic(House);
 /// let verdict = classifier.classify_fully("housectl purge 7", None).await?;
 /// assert_eq!(verdict.crud, Crud::Delete);
 /// assert_eq!(verdict.decision, Decision::RequiresConfirmation);

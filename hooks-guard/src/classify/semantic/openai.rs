@@ -21,10 +21,10 @@ const MAX_RESPONSE_BYTES: usize = 64 << 10;
 /// runtime. Clones share the connections.
 ///
 /// ```
-/// use hooks_guard::classify::{Classifier, OpenAiCompatible};
+/// use hooks_guard::classify::{StagedClassifier, OpenAiCompatible};
 ///
 /// let model = OpenAiCompatible::builder("http://localhost:11434/v1", "qwen2.5-coder:3b").build()?;
-/// let classifier = Classifier::new().with_semantic(model);
+/// let classifier = StagedClassifier::new().with_semantic(model);
 /// # let _ = classifier;
 /// # Ok::<(), hooks_guard::classify::EndpointError>(())
 /// ```

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hooks_guard::classify::{
-    CLASSIFY_BUDGET, Classifier, EndpointError, OpenAiCompatible, Semantic, SemanticError,
-    SemanticInput, SemanticOutput,
+    CLASSIFY_BUDGET, EndpointError, OpenAiCompatible, Semantic, SemanticError, SemanticInput,
+    SemanticOutput, StagedClassifier,
 };
 use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
@@ -29,7 +29,7 @@ pub(crate) enum StageError {
 }
 
 /// Returns a classifier with this second stage.
-pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError> {
+pub(crate) fn classifier(stage: SemanticConfig) -> Result<StagedClassifier, StageError> {
     let limit = stage
         .timeout_ms
         .map_or(CLASSIFY_BUDGET, Duration::from_millis);
@@ -43,9 +43,9 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
         EndpointError::Http => StageError::Http,
         error => StageError::Endpoint(error),
     })?;
-    let classifier = Classifier::new();
+    let classifier = StagedClassifier::new();
     // Build the masking tables now, not during the first command.
-    if let Ok(verdict) = classifier.classify("true") {
+    if let Ok(verdict) = classifier.tables().classify("true") {
         drop(SemanticInput::new("true", &verdict));
     }
     Ok(classifier.with_semantic(ReportOnce::new(endpoint)))

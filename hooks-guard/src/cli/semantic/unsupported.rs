@@ -1,7 +1,7 @@
 //! The semantic (second) stage in a program without the feature `semantic`. In: its configuration.
 //! Out: an error, because the configured stage raises classes.
 
-use hooks_guard::classify::Classifier;
+use hooks_guard::classify::StagedClassifier;
 use hooks_guard::config::SemanticConfig;
 use thiserror::Error;
 
@@ -17,6 +17,6 @@ pub(crate) enum StageError {
 }
 
 /// Returns an error for every configuration.
-pub(crate) fn classifier(_: SemanticConfig) -> Result<Classifier, StageError> {
+pub(crate) fn classifier(_: SemanticConfig) -> Result<StagedClassifier, StageError> {
     Err(StageError::Unsupported)
 }

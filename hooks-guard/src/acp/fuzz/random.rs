@@ -1,12 +1,13 @@
 //! Random messages of both sides have the properties of the fuzz target `acp`.
 
-use hooks_guard::acp::fuzz_proxy;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::fuzz_proxy;
+
 const SAMPLES: [&str; 2] = [
-    include_str!("samples/version-1.txt"),
-    include_str!("samples/version-2.txt"),
+    include_str!("../../../tests/acp/samples/version-1.txt"),
+    include_str!("../../../tests/acp/samples/version-2.txt"),
 ];
 
 /// Texts that change how a message is read.

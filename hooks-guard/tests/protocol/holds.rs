@@ -1,19 +1,17 @@
 //! Properties that hold for any input, for the fuzz target and tests. In: any bytes. Out: nothing;
 //! panics if a reply violates the protocol.
 
+use hooks_guard::protocol::{
+    Agent, AgentDecision, HookEvent, HookReply, MAX_TEXT_CHARS, decision_reply, empty_reply,
+    failure_reply, limit, read,
+};
 use serde_json::Value;
-
-use super::agent::Agent;
-use super::events::read;
-use super::limit;
-use super::model::{AgentDecision, HookEvent, MAX_TEXT_CHARS};
-use super::reply::{HookReply, decision_reply, empty_reply, failure_reply};
 
 /// Parses the bytes as every agent's input, replies in every way, and checks the replies.
 ///
 /// # Panics
 /// If an agent would treat a reply as an approval that was never given, or could not parse it.
-pub fn fuzz_protocol(data: &[u8]) {
+pub(crate) fn assert_holds(data: &[u8]) {
     for agent in Agent::ALL {
         match read(agent, data) {
             Err(error) => {
