@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use crate::model::{
     ArityDef, CallPatternDef, ContentsDef, DetailsDef, FileLocatorDef, InteractiveDef, LanguageDef,
-    NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, SecretRuleDef, TablesDef,
-    VariableDef,
+    LoadRuleDef, NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, SecretRuleDef,
+    TablesDef, VariableDef,
 };
 use crate::secrets;
 
@@ -225,6 +225,7 @@ struct Emitter<'a> {
     calls: SharedItems,
     controls: SharedItems,
     secrets: SharedItems,
+    loads: SharedItems,
     details: SharedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
@@ -262,6 +263,7 @@ impl<'a> Emitter<'a> {
             calls: SharedItems::new("C", "&[CallPattern]"),
             controls: SharedItems::new("K", "&[(ControlTarget, &[CallPattern])]"),
             secrets: SharedItems::new("S", "&[SecretRule]"),
+            loads: SharedItems::new("L", "&[LoadRule]"),
             details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
@@ -384,7 +386,7 @@ impl<'a> Emitter<'a> {
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
              outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
-             output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {} }}",
+             output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {}, loads: {}, prints_variables: {}, elsewhere: {}, runs_scripts: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -435,6 +437,10 @@ impl<'a> Emitter<'a> {
             details.sets_variables,
             details.schedules_input,
             self.secret_rules(&details.secrets),
+            self.load_rules(&details.loads),
+            optional(details.prints_variables.as_ref().map(|off| self.texts(off))),
+            details.elsewhere,
+            details.runs_scripts,
         );
         self.details.item(code)
     }
@@ -513,6 +519,32 @@ impl<'a> Emitter<'a> {
         self.secrets.item(list(rules))
     }
 
+    fn load_rules(&mut self, rules: &[LoadRuleDef]) -> String {
+        let rules: Vec<String> = rules
+            .iter()
+            .map(|rule| {
+                let modules: Vec<String> = (rule.modules.iter())
+                    .flat_map(|names| names.split_whitespace().map(str::to_owned))
+                    .collect();
+                format!(
+                    "LoadRule {{ files: {}, search: {}, format: {}, settings: {}, follows: {}, modules: {}, \
+                     writes: {}, inside_only: {}, off: {}, off_variables: {} }}",
+                    self.texts(&rule.files),
+                    rule.search,
+                    optional(rule.format.clone()),
+                    self.texts(&rule.settings),
+                    self.texts(&rule.follows),
+                    self.texts(&modules),
+                    rule.writes,
+                    rule.inside_only,
+                    self.texts(&rule.off),
+                    self.texts(&rule.off_variables),
+                )
+            })
+            .collect();
+        self.loads.item(list(rules))
+    }
+
     fn terminal(&mut self, terminal: &InteractiveDef) -> String {
         format!(
             "InteractiveRule {{ source: {}, off: {}, on: {}, operands: {:?} }}",
@@ -556,6 +588,7 @@ impl<'a> Emitter<'a> {
             self.calls,
             self.controls,
             self.secrets,
+            self.loads,
             self.details,
         ];
         for shared in shared_items {

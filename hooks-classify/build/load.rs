@@ -9,15 +9,16 @@ use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
     ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
-    NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef, SecretRuleDef,
-    TablesDef, VariableDef, VariablesDef,
+    LoadRuleDef, NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef,
+    SecretRuleDef, TablesDef, VariableDef, VariablesDef,
 };
 use crate::raw::{
-    Family, RawCheck, RawFiles, RawPager, RawProgram, RawSecretRule, RawTerminal, RawVariable,
-    RawVariables,
+    Family, RawCheck, RawFiles, RawLoadRule, RawPager, RawProgram, RawSecretRule, RawTerminal,
+    RawVariable, RawVariables,
 };
 use crate::read::{Source, TableError, read};
 use crate::secret_words::{self, WordLists};
+use crate::setting_pattern::SettingPattern;
 use crate::tokens::{self, TokensDef};
 use crate::words::{
     UNSTATED, client_address, control_target, dialect, effect, file_notation, file_operation,
@@ -265,6 +266,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
 /// Loads a program or a command with the commands below it.
 fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, EntryError> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
+    let own_loads = raw.loads.len();
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let commands = std::mem::take(&mut raw.command);
     let names = raw.names.clone();
@@ -307,6 +309,14 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
                 return Err(of_entry(format!("duplicate command `{name}`")));
             }
         }
+    }
+    let mut off = own.details.loads[..own_loads]
+        .iter()
+        .flat_map(|rule| &rule.off);
+    if let Some(name) = off.find(|name| !own.has_option(name, |_| true)) {
+        return Err(of_entry(format!(
+            "`{name}` is not an option of the program"
+        )));
     }
     let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
     let options = values.filter_map(|entry| match entry {
@@ -488,8 +498,19 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             stdin: None,
         });
     }
+    let mut loads = Vec::new();
+    for raw in raw.loads {
+        loads.push(load_rule(raw)?);
+    }
+    let prints_variables = raw
+        .prints_variables
+        .map(|raw| names(&raw.off.0))
+        .transpose()?;
+    let elsewhere = raw.elsewhere || parent.is_some_and(|parent| parent.details.elsewhere);
     let details = &mut own.details;
-    details.secrets = secrets;
+    (details.prints_variables, details.elsewhere) = (prints_variables, elsewhere);
+    details.runs_scripts = raw.runs_scripts;
+    (details.secrets, details.loads) = (secrets, loads);
     (details.terminal, details.pager) = (terminal, pager);
     (details.contents, details.recurses) = (contents, recurses);
     if let Some(above) = parent.map(|parent| &parent.details) {
@@ -498,6 +519,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             .harmless_variables
             .extend_from_slice(&above.harmless_variables);
         details.shows.extend_from_slice(&above.shows);
+        details.loads.extend_from_slice(&above.loads);
         details
             .harmless_config
             .extend_from_slice(&above.harmless_config);
@@ -531,6 +553,74 @@ fn secret_rule(
         true => Err("`secrets` needs `operands`, `options`, `joined` or `stdin`".to_owned()),
         false => Ok(rule),
     }
+}
+
+/// Loads an entry of `loads`.
+fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
+    let is_path = |file: &String| {
+        let (folder, _) = file.rsplit_once('/').unwrap_or_default();
+        let has_folder_pattern = raw.modules.is_empty() && folder.contains('*');
+        !file.is_empty() && !file.starts_with(['/', '~']) && !has_folder_pattern
+    };
+    if let Some(file) = raw.files.iter().find(|file| !is_path(file)) {
+        return Err(format!("`loads`: `{file}` is not a file in a folder"));
+    }
+    for pattern in raw.settings.iter().chain(&raw.follows) {
+        SettingPattern::parse(pattern).map_err(|error| format!("`loads`: `{pattern}`: {error}"))?;
+    }
+    if raw.files.is_empty() || raw.seen.is_empty() {
+        return Err("`loads` needs `files` and the version in `seen`".to_owned());
+    }
+    let format = match &raw.format {
+        _ if raw.settings.is_empty() && raw.follows.is_empty() => None,
+        Some(name) => {
+            Some(settings_format(name).ok_or_else(|| format!("unknown format `{name}`"))?)
+        }
+        None => {
+            let mut formats = raw.files.iter().map(|file| {
+                let ending = file.rsplit('.').next().unwrap_or_default();
+                settings_format(ending).ok_or_else(|| format!("`loads`: `{file}` needs a `format`"))
+            });
+            let first = formats.next().transpose()?;
+            match formats.all(|other| other.ok() == first) {
+                true => first,
+                false => return Err("`loads`: the files have several formats".to_owned()),
+            }
+        }
+    };
+    let format = format.map(|format| format!("SettingsFormat::{format}"));
+    let search = match raw.search.as_deref() {
+        None | Some("folder") => "Folder",
+        Some("upwards") => "Upwards",
+        Some("repository") => "Repository",
+        Some(other) => return Err(format!("`loads`: unknown search `{other}`")),
+    };
+    Ok(LoadRuleDef {
+        files: raw.files,
+        search: format!("FileSearch::{search}"),
+        format,
+        settings: raw.settings,
+        follows: raw.follows,
+        modules: raw.modules,
+        writes: raw.writes,
+        inside_only: raw.inside_only,
+        off: raw.off.0.split_whitespace().map(str::to_owned).collect(),
+        off_variables: raw.off_variables,
+    })
+}
+
+/// Returns the format of settings with this name or ending of files.
+fn settings_format(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "toml" => "Toml",
+        "json" | "jsonc" | "json5" => "Json",
+        "yaml" | "yml" => "Yaml",
+        "ini" | "cfg" => "Ini",
+        "npmrc" => "NpmRc",
+        "yarnrc" => "YarnRc",
+        "gitconfig" => "GitConfig",
+        _ => return None,
+    })
 }
 
 /// Returns the value of a key that commands have of the program above them.

@@ -11,6 +11,9 @@ mod raw;
 mod read;
 mod secret_words;
 mod secrets;
+#[path = "../src/settings/pattern.rs"]
+#[expect(dead_code, reason = "the crate writes patterns as well")]
+mod setting_pattern;
 mod tokens;
 mod words;
 
@@ -18,7 +21,13 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() {
-    for path in ["programs", "languages", "secrets", "build"] {
+    for path in [
+        "programs",
+        "languages",
+        "secrets",
+        "build",
+        "src/settings/pattern.rs",
+    ] {
         println!("cargo::rerun-if-changed={path}");
     }
     let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");

@@ -139,6 +139,10 @@ pub(crate) struct DetailsDef {
     pub(crate) sets_variables: bool,
     pub(crate) schedules_input: bool,
     pub(crate) secrets: Vec<SecretRuleDef>,
+    pub(crate) loads: Vec<LoadRuleDef>,
+    pub(crate) prints_variables: Option<Vec<String>>,
+    pub(crate) elsewhere: bool,
+    pub(crate) runs_scripts: bool,
 }
 
 #[derive(Debug)]
@@ -168,6 +172,21 @@ pub(crate) enum ArityDef {
     None,
     Required,
     Joined,
+}
+
+/// Files of the project that a program loads.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadRuleDef {
+    pub(crate) files: Vec<String>,
+    pub(crate) search: Code,
+    pub(crate) format: Option<Code>,
+    pub(crate) settings: Vec<String>,
+    pub(crate) follows: Vec<String>,
+    pub(crate) modules: Vec<String>,
+    pub(crate) writes: bool,
+    pub(crate) inside_only: bool,
+    pub(crate) off: Vec<String>,
+    pub(crate) off_variables: Vec<String>,
 }
 
 /// Secrets of a call with one of the options in `on`, or of every call.

@@ -119,6 +119,51 @@ pub(crate) struct RawProgram {
     pub(crate) schedules_input: bool,
     #[serde(default)]
     pub(crate) secrets: Vec<RawSecretRule>,
+    #[serde(default)]
+    pub(crate) loads: Vec<RawLoadRule>,
+    pub(crate) prints_variables: Option<RawVariablesPrinted>,
+    #[serde(default)]
+    pub(crate) elsewhere: bool,
+    #[serde(default)]
+    pub(crate) runs_scripts: bool,
+}
+
+/// Calls that print all variables: without operands, and without these options.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawVariablesPrinted {
+    #[serde(default)]
+    pub(crate) off: OptionNames,
+}
+
+/// Files of the project that a program loads.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawLoadRule {
+    pub(crate) files: Vec<String>,
+    pub(crate) search: Option<String>,
+    pub(crate) format: Option<String>,
+    /// Patterns of settings, of which one has to match.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
+    /// Settings that name further files of the format.
+    #[serde(default)]
+    pub(crate) follows: Vec<String>,
+    /// Names of modules: only files of these modules count, where the program imports modules.
+    #[serde(default)]
+    pub(crate) modules: Vec<String>,
+    /// `true` if the program changes files instead of running code.
+    #[serde(default)]
+    pub(crate) writes: bool,
+    /// `true` if a link that leads out of the project is no code of the project.
+    #[serde(default)]
+    pub(crate) inside_only: bool,
+    #[serde(default)]
+    pub(crate) off: OptionNames,
+    #[serde(default)]
+    pub(crate) off_variables: Vec<String>,
+    /// Version of the program with which this was seen.
+    pub(crate) seen: String,
 }
 
 #[derive(Clone, Deserialize)]

@@ -52,10 +52,14 @@
 
 // Words in, the hosts that they name out.
 pub mod host;
+// The place where a command runs: questions in, answers of the caller out.
+mod workspace;
 // Data types of all layers: words, effects, spans, parts, the syntax tree of a script.
 mod model;
 // A text or a name in, the secrets in it out.
 mod secrets;
+// The text of a settings file in, its keys and values out.
+mod settings;
 // Shell text in, its syntax tree out, read by two parsers.
 mod shell;
 // The name of a program, variable or path in, static data about it out.
@@ -80,6 +84,7 @@ mod explain;
 mod inspect;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 pub use classification::{Classification, CommandAnalysis, Decision, Finding, Method, ToolEffect};
 pub use explain::Explanation;
@@ -104,8 +109,10 @@ pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use secrets::secrets_in_text;
 pub use tables::{PackageRun, TableCheck, Tables};
+pub use workspace::{Answer, Entry, Workspace};
 
 use model::trace::Trace;
+use model::workspace_view::WorkspaceView;
 use thiserror::Error;
 use walk::interpreter::Interpreter;
 use walk::recorder::Recorder;
@@ -158,6 +165,7 @@ pub enum InputError {
 pub struct Classifier {
     tables: &'static Tables,
     shells: Shells,
+    workspace: Option<Arc<dyn Workspace>>,
 }
 
 impl Default for Classifier {
@@ -173,6 +181,7 @@ impl Classifier {
         Self {
             tables: Tables::embedded(),
             shells: Shells::ALL,
+            workspace: None,
         }
     }
 
@@ -183,6 +192,14 @@ impl Classifier {
     #[must_use]
     pub fn with_shells(mut self, shells: Shells) -> Self {
         self.shells = shells;
+        self
+    }
+
+    /// Sets the place where the commands run, which is asked for files and variables that decide what
+    /// a command does. Without it, the text of a command decides.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: impl Workspace + 'static) -> Self {
+        self.workspace = Some(Arc::new(workspace));
         self
     }
 
@@ -347,10 +364,10 @@ impl Classifier {
     /// Interprets a command. Returns `None` if the analysis panicked, or if the thread for a deeply
     /// nested command could not be started. With `panic = "abort"`, a panic ends the process instead.
     fn trace(&self, command: &str, recorder: Recorder) -> Option<Trace> {
-        let Self { tables, shells } = *self;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
-                Interpreter::new(tables, shells, recorder).interpret(command)
+                let view = WorkspaceView::new(self.workspace.as_deref());
+                Interpreter::new(self.tables, &view, self.shells, recorder).interpret(command)
             }))
             .ok()
         };

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 /// Layers from the lowest to the highest. A file may import its own layer and all before it.
 const LAYERS: &[&str] = &[
     "host",
+    "workspace",
     "model",
     "secrets",
+    "settings",
     "shell",
     "tables",
     "options",

@@ -28,6 +28,9 @@ mod read;
     reason = "the build script writes out the lists, which this test only loads"
 )]
 mod secret_words;
+#[path = "../src/settings/pattern.rs"]
+#[expect(dead_code, reason = "the crate writes patterns as well")]
+mod setting_pattern;
 #[path = "../build/tokens.rs"]
 #[allow(
     dead_code,

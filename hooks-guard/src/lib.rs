@@ -78,12 +78,14 @@ mod spelling;
 mod tool_analysis;
 #[cfg(feature = "http")]
 pub mod tool_call;
+mod workspace;
 
 pub use hook::ClassifierHook;
 pub use request::{
     AgentTool, AgentToolEffect, CommandPart, FileAccess, McpCall, McpTool, NetworkAccess,
-    PermissionDecision, PermissionRequest,
+    PermissionDecision, PermissionRequest, Sight,
 };
+pub use workspace::LocalWorkspace;
 
 /// Page of the book; its Rust code blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

@@ -82,6 +82,23 @@ pub struct PermissionRequest {
     /// operator has to answer it, and are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<FileChanges>,
+    /// What the classifier may look at in `cwd`, besides the text of the command. Not part of the
+    /// JSON: only the process that receives a request knows where it comes from.
+    #[serde(skip)]
+    #[cfg_attr(feature = "http", schema(ignore))]
+    pub sight: Sight,
+}
+
+/// What the classifier may look at, besides the text of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sight {
+    /// Nothing: the text alone decides.
+    #[default]
+    Text,
+    /// Files: the command would run on this machine, as the user of this process.
+    Files,
+    /// Files, and the variables of this process: the command would inherit them.
+    FilesAndVariables,
 }
 
 impl PermissionRequest {

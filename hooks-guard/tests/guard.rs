@@ -14,3 +14,5 @@ mod protocol;
 mod repository;
 mod rules;
 mod semantic;
+#[cfg(unix)]
+mod workspace;

@@ -29,3 +29,4 @@ pub(crate) mod trace;
 pub(crate) mod unseen_code;
 pub(crate) mod value;
 pub(crate) mod variable_name;
+pub(crate) mod workspace_view;

@@ -76,11 +76,19 @@ pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) 
 }
 
 /// Writes files.
-pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
+pub(super) fn write_files(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    files: &[Arg],
+) {
     for file in files.iter().filter(|file| call.is_file(&file.text)) {
         let effect = if is_device(&file.text) {
             Effect::Delete
-        } else if is_kernel_setting(&file.text) || is_also_operand(call, file) {
+        } else if is_kernel_setting(&file.text)
+            || is_also_operand(call, file)
+            || context.names_existing_file(file.path())
+        {
             Effect::Update
         } else {
             Effect::Create

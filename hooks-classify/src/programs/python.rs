@@ -1,6 +1,7 @@
 //! Python: a call and its input in, the text, module or file that runs out.
 
 use super::interpreters::analyze_script_file;
+use super::project_files::note_imports;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
@@ -14,6 +15,8 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
     let mut analysis = Analysis::new();
     let args = &call.args;
     let mut at = 0;
+    // Without the folder in which it runs among the places of modules.
+    let mut is_isolated = false;
     while let Some(arg) = args.get(at) {
         let text = arg.text.as_str();
         at += 1;
@@ -61,7 +64,12 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
             match letter {
                 'c' => {
                     match value(at) {
-                        Some(text) => analysis.run_script(Language::Python, &text, call),
+                        Some(text) => {
+                            if !is_isolated && text.text.contains("import") {
+                                note_imports(&mut analysis, context, call, whole);
+                            }
+                            analysis.run_script(Language::Python, &text, call);
+                        }
                         None => {
                             analysis.add_finding(Effect::Unknown, arg.span, "`-c` has no value")
                         }
@@ -72,6 +80,9 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     let Some(module) = value(at) else {
                         return analysis.with_effect(Effect::Unknown);
                     };
+                    if !is_isolated {
+                        note_imports(&mut analysis, context, call, whole);
+                    }
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
@@ -172,6 +183,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     }
                     break;
                 }
+                'I' | 'P' => is_isolated = true,
                 _ if call.program.options.contains_key(&format!("-{letter}")) => {}
                 _ => analysis.add_finding(
                     Effect::Unknown,
@@ -182,6 +194,10 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
+    let reads_input = rest.first().is_none_or(|file| file.text == "-");
+    if !is_isolated && reads_input {
+        note_imports(&mut analysis, context, call, whole);
+    }
     let words = rest.len();
     let mut inner = Call::read(&call.path, call.program, &[]);
     inner.operands = rest

@@ -38,7 +38,7 @@ pub(super) fn note_role(
         Role::Filter => read_matching_files(analysis, context, call, args),
         Role::List => read_listed_files(analysis, call, args, input),
         Role::Settings => read_settings(analysis, path, args),
-        Role::Output => write_files(analysis, call, args),
+        Role::Output => write_files(analysis, context, call, args),
         Role::Append | Role::Update => change_files(analysis, call, args),
         Role::Delete => delete_files(analysis, path, args),
 

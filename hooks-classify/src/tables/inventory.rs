@@ -115,6 +115,10 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         sets_variables,
         schedules_input,
         secrets,
+        loads,
+        prints_variables,
+        elsewhere,
+        runs_scripts,
     } = details;
     let mut keys = vec![
         format!(
@@ -187,6 +191,13 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
             "secrets",
             (!secrets.is_empty()).then(|| format!("{secrets:?}")),
         ),
+        (
+            "prints_variables",
+            prints_variables.map(|off| format!("{off:?}")),
+        ),
+        ("elsewhere", elsewhere.then(String::new)),
+        ("runs_scripts", runs_scripts.then(String::new)),
+        ("loads", (!loads.is_empty()).then(|| format!("{loads:?}"))),
     ] {
         if let Some(value) = value {
             keys.push(format!("{key} {value}"));

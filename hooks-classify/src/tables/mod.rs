@@ -18,9 +18,9 @@ mod compiled {
     use super::private::{FolderPattern, PathRoot, PrivateFolders};
     use super::secrets::{PathPatterns, SecretPaths};
     use super::{
-        CodeFiles, CommandSource, ContentsRule, FileLocator, InteractiveRule, OperandCount,
-        OptionSpec, PagerRule, Program, ProgramDetails, RecursionRule, SecretRule, Style,
-        TableCheck, ValueArity, VariableRule,
+        CodeFiles, CommandSource, ContentsRule, FileLocator, FileSearch, InteractiveRule, LoadRule,
+        OperandCount, OptionSpec, PagerRule, Program, ProgramDetails, RecursionRule, SecretRule,
+        Style, TableCheck, ValueArity, VariableRule,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
@@ -31,6 +31,7 @@ mod compiled {
     use crate::model::role::Role;
     use crate::model::secret_shape::{SecretInput, SecretShape};
     use crate::model::sql_dialect::SqlDialect;
+    use crate::settings::SettingsFormat;
 
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
@@ -49,6 +50,7 @@ use crate::model::program_facts::{
 use crate::model::role::Role;
 use crate::model::secret_shape::{SecretInput, SecretShape};
 use crate::model::sql_dialect::SqlDialect;
+use crate::settings::SettingsFormat;
 use std::net::IpAddr;
 
 use calls::CallPattern;
@@ -159,6 +161,41 @@ pub(crate) struct SecretRule {
     /// Options whose joined values are secrets, in a style that joins no letters: `-pSECRET`.
     pub(crate) joined: &'static [&'static str],
     pub(crate) stdin: Option<SecretInput>,
+}
+
+/// Files of the project that a program loads although no word names them.
+#[derive(Debug)]
+pub(crate) struct LoadRule {
+    /// Paths in the folder that is searched; the name may be a pattern.
+    pub(crate) files: &'static [&'static str],
+    pub(crate) search: FileSearch,
+    /// Format of the files, if their settings decide.
+    pub(crate) format: Option<SettingsFormat>,
+    /// Patterns of settings, of which one has to match; empty if each of the files counts.
+    pub(crate) settings: &'static [&'static str],
+    /// Settings that name further files with settings.
+    pub(crate) follows: &'static [&'static str],
+    /// Modules: only their files count, and only where the program imports modules.
+    pub(crate) modules: &'static [&'static str],
+    /// `true` if the program changes files then; else it runs code.
+    pub(crate) writes: bool,
+    /// `true` if a link that leads out of the project is no code of the project.
+    pub(crate) inside_only: bool,
+    /// Options with which it does not load the files.
+    pub(crate) off: &'static [&'static str],
+    /// Variables with which it does not load the files.
+    pub(crate) off_variables: &'static [&'static str],
+}
+
+/// Folders in which a program searches a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileSearch {
+    /// The folder in which it runs.
+    Folder,
+    /// The folder in which it runs and those above it.
+    Upwards,
+    /// The repository that it finds from the folder in which it runs.
+    Repository,
 }
 
 /// Where a program takes commands from, such as a pager's `!rm x`.
@@ -325,6 +362,14 @@ pub(crate) struct ProgramDetails {
     pub(crate) schedules_input: bool,
     /// Secrets among its operands, in values of options and on its standard input.
     pub(crate) secrets: &'static [SecretRule],
+    /// Files of the project that it loads although no word names them.
+    pub(crate) loads: &'static [LoadRule],
+    /// Options without which a call without operands prints all variables; `None` if none does.
+    pub(crate) prints_variables: Option<&'static [&'static str]>,
+    /// `true` if it runs the command among its words on another machine or in a container.
+    pub(crate) elsewhere: bool,
+    /// `true` if it does nothing but run the scripts of `package_scripts`.
+    pub(crate) runs_scripts: bool,
 }
 
 /// Files that decide the effect of a call.

@@ -7,14 +7,17 @@ use crate::model::effect::Effect;
 use crate::model::environment::SHELL_VARIABLES;
 use crate::model::io::Input;
 use crate::model::possible_path::PossiblePath;
+use crate::model::program_name::without_system_folder;
 use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::value::{Value, is_numeric};
 use crate::model::variable_name::{base_name, is_variable_name};
+use crate::options::call::Call;
 use crate::programs::addresses::remote_host;
 use crate::programs::file_roles::is_in_private_folder;
 use crate::secrets::names::is_secret_variable;
+use crate::secrets::secrets_in_text;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for this command only. `keeps` is true for
@@ -82,6 +85,60 @@ impl Interpreter<'_> {
     pub(crate) fn check_printed_variable(&mut self, name: &str, span: Span) {
         if is_secret_variable(name) && !self.shell.environment.variables.contains_key(name) {
             self.require_confirmation(span, format!("prints `{name}`, by its name a secret"));
+        }
+    }
+
+    /// Requires confirmation for a command that prints all variables, if one of them is a secret.
+    pub(crate) fn check_printed_environment(&mut self, args: &[Arg], whole: Span) {
+        let name = without_system_folder(&args[0].text);
+        let Some(program) = self.tables.program(name) else {
+            return;
+        };
+        let Some(off) = program.details.prints_variables else {
+            return;
+        };
+        let call = Call::read(name, program, &args[1..]);
+        let sets = program.details.sets_variables;
+        let mut operands = call
+            .operands
+            .iter()
+            .map(|operand| operand.arg.text.as_str());
+        let names_one = operands.any(|operand| !(sets && operand.contains('=')));
+        let is_off = |name: &str| off.contains(&name);
+        if names_one
+            || self.shell.environment.functions.contains_key(name)
+            || call
+                .operands
+                .first()
+                .is_some_and(|first| first.arg.text == "-")
+            || call.options.iter().any(|option| is_off(&option.name))
+        {
+            return;
+        }
+        if self.workspace.is_elsewhere() {
+            let reason =
+                format!("`{name}` prints the variables of another place, which are unknown");
+            self.require_confirmation(whole, reason);
+            return;
+        }
+        let Some(variables) = self.workspace.variables().known() else {
+            return;
+        };
+        let is_set_here = |name: &str| self.shell.environment.variables.contains_key(name);
+        let secret = variables.iter().find_map(|(variable, value)| {
+            if value.is_empty() || is_set_here(variable) {
+                return None;
+            }
+            if is_secret_variable(variable) {
+                return Some(format!(
+                    "`{name}` prints `{variable}`, by its name a secret"
+                ));
+            }
+            let is_secret = !secrets_in_text(value).is_empty();
+            is_secret.then(|| format!("`{name}` prints `{variable}`, which holds a secret"))
+        });
+        if let Some(reason) = secret {
+            self.require_confirmation(whole, reason);
         }
     }
 

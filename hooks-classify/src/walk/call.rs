@@ -3,7 +3,7 @@
 use super::interpreter::Interpreter;
 use crate::analysis::Continuation;
 use crate::model::arg::{Arg, display_text};
-use crate::model::effect::Effect;
+use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -11,6 +11,8 @@ use crate::model::variable_name::base_name;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::find_function;
+use crate::programs::package_scripts::{PackageScripts, package_scripts};
+use crate::programs::project_files::{analyze_project_files, may_load_files};
 use crate::tables::{Program, matches};
 
 impl Interpreter<'_> {
@@ -34,11 +36,35 @@ impl Interpreter<'_> {
         self.check_exported_assignments(call);
         self.check_files_of_options(call);
         let before = self.sink.confirmations;
+        let findings = self.sink.findings.len();
+        let is_elsewhere = call.program.details.elsewhere;
+        if is_elsewhere {
+            self.workspace.enter_other_place();
+        }
         let output = self.run_checked_call(call, whole, input);
+        if is_elsewhere {
+            self.workspace.leave_other_place();
+        }
+        self.check_project_files(call, whole, findings);
         if self.sink.confirmations == before {
             self.check_unknown_variables(call);
         }
         output
+    }
+
+    /// Notes the files of the project that a call loads, if it has only read since a finding.
+    fn check_project_files(&mut self, call: &Call, whole: Span, since: usize) {
+        let mut found = self.sink.findings[since..].iter();
+        if may_load_files(call)
+            && self.workspace.is_known()
+            && found.all(|finding| finding.effect == Crud::Read)
+        {
+            self.with_call_folder(call, |interpreter| {
+                let context = interpreter.context();
+                let analysis = analyze_project_files(&context, call, whole);
+                interpreter.perform(analysis.actions, analysis.output);
+            });
+        }
     }
 
     fn run_checked_call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
@@ -113,6 +139,10 @@ impl Interpreter<'_> {
     }
 
     fn run_call_in_folder(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+        if let Some(scripts) = package_scripts(&self.context(), call) {
+            self.run_package_scripts(call, whole, &scripts);
+            return None;
+        }
         let mut continuation = Continuation::Table;
         if let Some(name) = &call.program.function {
             let analysis = find_function(name)(&self.context(), call, whole, input);
@@ -131,6 +161,31 @@ impl Interpreter<'_> {
         let analysis = analyze_by_table(&context, call, whole, input, effect, operands);
         let printed = analysis.known_output;
         self.perform(analysis.actions, analysis.output).or(printed)
+    }
+
+    /// Notes the effect of the scripts of a package as that of the call that runs them.
+    fn run_package_scripts(&mut self, call: &Call, whole: Span, scripts: &PackageScripts) {
+        let PackageScripts {
+            folder,
+            file,
+            line,
+            text,
+            all,
+        } = scripts;
+        self.sink.recorder.record_optional_code_file(file);
+        let outer = std::mem::replace(
+            &mut self.shell.environment.working_directories,
+            [folder.clone()].into(),
+        );
+        let effect = self.strongest_effect_of(|inner| {
+            let text = Arg::new(all.clone(), whole);
+            inner.run_shell_text(&text, &Input::Unknown);
+        });
+        self.shell.environment.working_directories = outer;
+        let effect = effect.unwrap_or(Effect::Read);
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let reason = format!("`{}` runs `{text}` (`{name}:{line}`)", call.path);
+        self.add_finding(effect, whole, reason);
     }
 
     /// Runs a call in the folder named by one of its options.

@@ -22,8 +22,12 @@ impl Interpreter<'_> {
         self.run_rounds(text);
         if self.sink.braces_differ {
             for braces in OTHER_BRACES {
-                let mut other =
-                    Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
+                let mut other = Interpreter::new(
+                    self.tables,
+                    self.workspace,
+                    self.cursor.shells,
+                    Recorder::default(),
+                );
                 other.cursor.braces = braces;
                 other.run_rounds(text);
                 self.sink.add_findings_of(other.sink, ", in another shell");
@@ -49,7 +53,12 @@ impl Interpreter<'_> {
                 self.sink.complete = false;
                 return;
             }
-            let mut other = Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
+            let mut other = Interpreter::new(
+                self.tables,
+                self.workspace,
+                self.cursor.shells,
+                Recorder::default(),
+            );
             other.cursor.braces = self.cursor.braces;
             other.shell.environment.assigned = assigned.clone();
             other.shell.environment.options = options.clone();

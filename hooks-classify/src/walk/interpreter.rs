@@ -16,6 +16,7 @@ use crate::model::script::ShellScript;
 use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::model::workspace_view::WorkspaceView;
 use crate::shell::{ParseResult, parse, translate_zsh};
 use crate::tables::Tables;
 
@@ -23,15 +24,22 @@ use crate::tables::Tables;
 #[derive(Debug)]
 pub(crate) struct Interpreter<'t> {
     pub(crate) tables: &'t Tables,
+    pub(crate) workspace: &'t WorkspaceView<'t>,
     pub(crate) shell: ShellState,
     pub(crate) cursor: Cursor,
     pub(crate) sink: Sink,
 }
 
 impl<'t> Interpreter<'t> {
-    pub(crate) fn new(tables: &'t Tables, shells: Shells, parts: Recorder) -> Self {
+    pub(crate) fn new(
+        tables: &'t Tables,
+        workspace: &'t WorkspaceView<'t>,
+        shells: Shells,
+        parts: Recorder,
+    ) -> Self {
         Self {
             tables,
+            workspace,
             shell: ShellState::default(),
             cursor: Cursor {
                 shells,
@@ -226,7 +234,12 @@ impl<'t> Interpreter<'t> {
     }
 
     fn strongest_to_ask_of(&mut self, run: impl FnOnce(&mut Interpreter<'_>)) -> Option<Crud> {
-        let mut inner = Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
+        let mut inner = Interpreter::new(
+            self.tables,
+            self.workspace,
+            self.cursor.shells,
+            Recorder::default(),
+        );
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
         inner.cursor.depth = self.cursor.depth;

@@ -27,6 +27,7 @@
 //!
 //! - `words`: expands words; unknown parts are marked
 //! - `expanded_word`: characters of a word with quotes and origin
+//! - `matched_names`: names of files that fit the patterns of a command
 //! - `braces`: brace expansion, by the rules of each shell
 //! - `parameter`: expansions such as `${name:-word}`
 //! - `evaluate`: arithmetic expressions and subscripts, which may contain code
@@ -65,6 +66,7 @@ mod fixpoint;
 mod functions;
 pub(crate) mod interpreter;
 mod join;
+mod matched_names;
 mod parameter;
 mod part_index;
 mod paths;

@@ -14,6 +14,7 @@ use crate::model::possible_path::PossiblePath;
 use crate::model::sql_dialect::SqlDialect;
 use crate::model::value::Value;
 use crate::tables::matches;
+use crate::workspace::{Answer, Entry};
 
 impl Interpreter<'_> {
     /// Returns the context of a function of `programs/` or `languages/`.
@@ -22,6 +23,7 @@ impl Interpreter<'_> {
             shells: self.cursor.shells,
             tables: self.tables,
             environment: &self.shell.environment,
+            workspace: self.workspace,
         }
     }
 
@@ -252,6 +254,21 @@ impl Interpreter<'_> {
             Some(named) if folder.path() == UNKNOWN.to_string() => named.path.clone(),
             _ => folder.path().to_owned(),
         };
+        let before = self.shell.environment.working_directories.clone();
         self.shell.environment.change_directory(&path);
+        // If there is no such folder, the shell stays where it is.
+        if self.workspace.is_known()
+            && let Some(place) = self.context().folder_at(&path)
+            && !matches!(
+                self.workspace.resolved_entry(&place),
+                Answer::Known(Entry::Folder)
+            )
+        {
+            let stays = match before.is_empty() {
+                true => ["./".to_owned()].into(),
+                false => before,
+            };
+            self.shell.environment.working_directories.extend(stays);
+        }
     }
 }

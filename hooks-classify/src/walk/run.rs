@@ -117,6 +117,7 @@ impl Interpreter<'_> {
                 .max()
                 .unwrap_or(name.span.end),
         );
+        self.check_printed_environment(&args, whole);
         self.check_replaced_defaults(&args, input);
         let text = name.text.clone();
         self.run_alias(&text, &args, input);
@@ -148,7 +149,7 @@ impl Interpreter<'_> {
         let names: Vec<&str> = self
             .tables
             .names()
-            .filter(|name| glob_matches(pattern.as_bytes(), name.as_bytes()))
+            .filter(|name| glob_matches(&pattern, name))
             .take(20)
             .collect();
         for name in names {
@@ -429,23 +430,25 @@ impl Interpreter<'_> {
 
 /// Returns `true` if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
 /// here.
-fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
+pub(super) fn glob_matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
     let (mut at, mut place) = (0, 0);
     // Where to continue after a mismatch: only the last `*` needs to match more.
     let mut star = None;
     while place < name.len() {
         let one = match pattern.get(at) {
-            Some(b'*') => {
+            Some('*') => {
                 star = Some((at + 1, place));
                 at += 1;
                 continue;
             }
-            Some(b'?') => Some(1),
-            Some(b'[') => pattern[at..]
+            Some('?') => Some(1),
+            Some('[') => pattern[at..]
                 .iter()
-                .position(|byte| *byte == b']')
+                .position(|c| *c == ']')
                 .map(|end| end + 1),
-            Some(byte) if *byte == name[place] => Some(1),
+            Some(c) if *c == name[place] => Some(1),
             _ => None,
         };
         match (one, star) {
@@ -460,5 +463,5 @@ fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
             (None, None) => return false,
         }
     }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+    pattern[at..].iter().all(|c| *c == '*')
 }

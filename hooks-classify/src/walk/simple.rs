@@ -139,7 +139,10 @@ impl Interpreter<'_> {
         let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_variables(&assignments, keeps_variables, |interpreter| {
                 interpreter.with_paths(paths, |interpreter| {
-                    interpreter.run_args(args, &plan.input.clone())
+                    let matched = interpreter.matched_names(&args);
+                    let output = interpreter.run_args(args, &plan.input.clone());
+                    interpreter.run_matched_names(matched, &plan.input);
+                    output
                 })
             })
         });

@@ -3,7 +3,7 @@
 //! another message, or stores too much.
 
 #[cfg(test)]
-mod random;
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -46,6 +46,13 @@ impl StagedClassifier {
         self
     }
 
+    /// Sets the place where the commands run; see [`Classifier::with_workspace`].
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: impl Workspace + 'static) -> Self {
+        self.tables = self.tables.with_workspace(workspace);
+        self
+    }
+
     /// Returns the first stage.
     #[must_use]
     pub fn tables(&self) -> &Classifier {

@@ -14,7 +14,7 @@ use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
 use hooks_guard::protocol::Agent;
-use hooks_guard::{PermissionDecision, PermissionRequest};
+use hooks_guard::{LocalWorkspace, PermissionDecision, PermissionRequest, Sight};
 use hooks_runtime::display::{escape, json_message, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
@@ -177,6 +177,7 @@ struct CommandChecker {
     mode: Option<String>,
     /// `enabled` in the configuration.
     is_enabled: bool,
+    sight: Sight,
 }
 
 impl CommandChecker {
@@ -184,6 +185,10 @@ impl CommandChecker {
     /// configuration.
     fn new(judges: DecisionArgs, stage: Option<SemanticConfig>) -> Result<Self, CommandError> {
         let shells = judges.shells();
+        let sight = match judges.tables_only {
+            true => Sight::Text,
+            false => Sight::FilesAndVariables,
+        };
         let (gate, is_enabled) = match judges.tables_only {
             true => {
                 let classifier = match stage {
@@ -205,6 +210,7 @@ impl CommandChecker {
         };
         Ok(Self {
             gate,
+            sight,
             runtime: runtime()?,
             directory: std::env::current_dir().ok(),
             agent: judges.agent,
@@ -220,6 +226,7 @@ impl CommandChecker {
         let request = PermissionRequest {
             context: context.map(str::to_owned),
             cwd: self.directory.clone(),
+            sight: self.sight,
             agent: self.agent.map(|agent| agent.name().to_owned()),
             permission_mode: self.mode.clone(),
             types_into_programs: self.agent.and_then(Agent::types_into_programs),
@@ -353,9 +360,14 @@ fn decision_text(decision: Decision, denied: bool, left_to_agent: bool) -> Strin
 /// configuration change it. Returns `true` if the command may run.
 pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
     let ExplainArgs { command, judges } = options;
-    let explained = Classifier::new()
-        .with_shells(judges.shells())
-        .explain(&command);
+    let mut classifier = Classifier::new().with_shells(judges.shells());
+    let folder = std::env::current_dir().ok().filter(|_| !judges.tables_only);
+    let home = std::env::home_dir();
+    let workspace = folder.and_then(|folder| LocalWorkspace::new(&folder, home.as_deref()));
+    if let Some(workspace) = workspace {
+        classifier = classifier.with_workspace(workspace.with_own_variables());
+    }
+    let explained = classifier.explain(&command);
     let judge = CommandChecker::new(judges, None)?;
     let (explanation, permission) = match (explained, judge.decide(&command, None)) {
         (Ok(explanation), Ok(permission)) => (explanation, permission),

@@ -15,7 +15,7 @@ use super::strictness::Strictness;
 use crate::audit::{AuditStore, TrailAddress};
 use crate::client::{Address, Client};
 use crate::gate::Gate;
-use crate::request::{PermissionDecision, PermissionRequest};
+use crate::request::{PermissionDecision, PermissionRequest, Sight};
 use crate::service::PermissionService;
 
 /// Creates the gates of this process.
@@ -184,6 +184,7 @@ impl<'a, G: LocalGates + Sync> Decider<'a, G> {
         request: &PermissionRequest,
         missing: &str,
     ) -> Result<PermissionDecision, String> {
+        let request = &with_sight(request.clone());
         let failed = |error: &dyn fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
         if request.mcp.is_some() {
@@ -256,6 +257,14 @@ impl<'a, G: LocalGates + Sync> Decider<'a, G> {
 
     pub(super) fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Returns a request whose command would run on this machine, with the variables of this process.
+pub(super) fn with_sight(request: PermissionRequest) -> PermissionRequest {
+    PermissionRequest {
+        sight: Sight::FilesAndVariables,
+        ..request
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::decide::{Decider, LocalGates};
+use super::decide::{Decider, LocalGates, with_sight};
 use super::error::DecideError;
 use super::strictness::strictest;
 use crate::gate::Gate;
@@ -28,6 +28,7 @@ impl<G: LocalGates + Sync> Decider<'_, G> {
         requests: Vec<PermissionRequest>,
         listen: Option<SocketAddr>,
     ) -> oneshot::Receiver<LocalDecisions> {
+        let requests = requests.into_iter().map(with_sight).collect::<Vec<_>>();
         let deciders = self.deciders.clone();
         let (send, receive) = oneshot::channel();
         let evaluate = move || -> LocalDecisions {

@@ -5,7 +5,8 @@ use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
 use crate::classify::{Classification, Classifier, CommandAnalysis, StagedClassifier};
 use crate::protocol::Agent;
-use crate::request::PermissionRequest;
+use crate::request::{PermissionRequest, Sight};
+use crate::workspace::LocalWorkspace;
 
 /// A hook that classifies requests by their effect.
 ///
@@ -66,16 +67,32 @@ impl Classify for StagedClassifier {
             (None, None, Some(call)) => call.analyze(&request.command),
             (None, None, None) => {
                 let agent = request.agent.as_deref().map(str::parse::<Agent>);
-                let own = match agent {
-                    Some(Ok(agent)) => &self.clone().with_shells(agent.shells()),
-                    _ => self,
-                };
+                let mut own = self.clone();
+                if let Some(Ok(agent)) = agent {
+                    own = own.with_shells(agent.shells());
+                }
+                if let Some(workspace) = workspace(request) {
+                    own = own.with_workspace(workspace);
+                }
                 match own.analyze_fully(&request.command, context).await {
                     Ok(found) => found,
                     Err(error) => Classification::fallback(&error.to_string()).into(),
                 }
             }
         })
+    }
+}
+
+/// Returns the place where the command of a request runs, if it may be looked at.
+fn workspace(request: &PermissionRequest) -> Option<LocalWorkspace> {
+    let local = || {
+        let home = std::env::home_dir();
+        LocalWorkspace::new(request.cwd.as_deref()?, home.as_deref())
+    };
+    match request.sight {
+        Sight::Text => None,
+        Sight::Files => local(),
+        Sight::FilesAndVariables => Some(local()?.with_own_variables()),
     }
 }
 

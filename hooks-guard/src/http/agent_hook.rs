@@ -30,7 +30,7 @@ use crate::protocol::{
     self, Agent, AgentDecision, AgentDenial, DecisionRequest, HookEvent, HookReply,
     MAX_INPUT_BYTES, ToolRun, UnknownAgent,
 };
-use crate::request::PermissionDecision;
+use crate::request::{PermissionDecision, Sight};
 use crate::service::ServiceError;
 use crate::tool_call::{
     self, NO_DECISION, QuestionAnswer, QuestionDecider, QuestionService, RedeemError,
@@ -218,6 +218,7 @@ async fn answer(
         id,
         agent,
         home: options.home,
+        is_on_this_machine: peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()),
         deadline,
     };
     match event {
@@ -235,6 +236,8 @@ struct AgentHookCall<'a> {
     agent: Agent,
     /// Home directory of the agent's shell, if the agent tells it.
     home: Option<PathBuf>,
+    /// `true` if the caller, which presented the agent's token, connects from this machine.
+    is_on_this_machine: bool,
     /// Deadline of the reply.
     deadline: Instant,
 }
@@ -242,6 +245,9 @@ struct AgentHookCall<'a> {
 impl AgentHookCall<'_> {
     async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
+        if self.is_on_this_machine {
+            question.request.sight = Sight::Files;
+        }
         tool_call::complete(&mut question.request, self.agent.name());
         if let Some(why) = self.other_home() {
             let answer = self.denial_or(&question, why).await;

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
+use super::app::Proved;
 use super::error::{ApiError, RequestId};
 use super::limit::{Allowance, ClientIdentity, Peer};
 use super::state::AppState;
@@ -22,7 +23,7 @@ use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
     AgentTool, AgentToolEffect, FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess,
-    PermissionDecision, PermissionRequest,
+    PermissionDecision, PermissionRequest, Sight,
 };
 use crate::service::ServiceError;
 
@@ -50,9 +51,13 @@ pub(crate) async fn request(
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
     let allowance = allowance(&state, peer.and_then(|Extension(Peer(peer))| peer));
+    let sight = match request.extensions().get::<Proved>() {
+        Some(Proved) => Sight::Files,
+        None => Sight::Text,
+    };
     let mut response = match allowance {
         Some(allowance) if !allowance.allowed => allowance.error().into_response(),
-        _ => match decide(&state, &id, request.into_body()).await {
+        _ => match decide(&state, &id, sight, request.into_body()).await {
             Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
             Err(error) => error.into_response(),
         },
@@ -80,9 +85,13 @@ fn add_rate_limit_headers(response: &mut Response, allowance: Allowance) {
 async fn decide(
     state: &AppState,
     id: &RequestId,
+    sight: Sight,
     body: Body,
 ) -> Result<PermissionDecision, ApiError> {
-    let request = read(body::object(body).await?)?;
+    let request = PermissionRequest {
+        sight,
+        ..read(body::object(body).await?)?
+    };
     if !state.inner.config.enabled {
         return Err(ApiError::not_ready(
             "`enabled` is false in the configuration",
@@ -175,6 +184,7 @@ pub(super) fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, Api
             file => file,
         },
         changes,
+        sight: Sight::Text,
     })
 }
 

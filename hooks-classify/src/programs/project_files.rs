@@ -1,0 +1,336 @@
+//! Files of the project that a program loads although no word names them: a call in, the effects of
+//! the files that are there out.
+//!
+//! The tables say which files and settings matter, by the key `loads`. Without a workspace, nothing is
+//! looked at.
+
+use crate::analysis::{Analysis, Context};
+use crate::model::effect::Effect;
+use crate::model::span::Span;
+use crate::model::workspace_view::{WorkspaceView, join, parent};
+use crate::options::call::Call;
+use crate::settings::Settings;
+use crate::settings::pattern::SettingPattern;
+use crate::tables::{FileSearch, LoadRule, matches};
+use crate::workspace::{Answer, Entry};
+
+/// Limit of files that settings name one after the other.
+const MAX_FOLLOWED: usize = 8;
+
+/// Name of the folder or file that makes a folder a repository.
+const REPOSITORY: &str = ".git";
+
+/// Returns `true` if a call may load files of the project.
+pub(crate) fn may_load_files(call: &Call) -> bool {
+    !call.program.details.loads.is_empty()
+}
+
+/// Returns the effects of the files of the project that a call loads.
+pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: Span) -> Analysis {
+    let mut analysis = Analysis::new();
+    let rules = call.program.details.loads.iter();
+    let rules = rules.filter(|rule| rule.modules.is_empty());
+    let rules: Vec<&LoadRule> = rules.filter(|rule| !is_off(context, call, rule)).collect();
+    if rules.is_empty() {
+        return analysis;
+    }
+    let Some(folders) = context.working_folders() else {
+        let reason = format!(
+            "`{}` loads files of its folder, which is only known when it runs",
+            call.path
+        );
+        analysis.add_finding(Effect::Code, whole, reason);
+        return analysis;
+    };
+    for folder in &folders {
+        for rule in &rules {
+            let search = Search {
+                view: context.workspace,
+                call,
+                rule,
+                folder,
+            };
+            if let Some((effect, reason)) = search.run(&mut analysis) {
+                analysis.add_finding(effect, whole, reason);
+                return analysis;
+            }
+        }
+    }
+    analysis
+}
+
+/// Notes that a program imports a module, for which a file of the project may be taken.
+pub(crate) fn note_imports(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+) {
+    let rules = call.program.details.loads.iter();
+    let mut rules = rules.filter(|rule| !rule.modules.is_empty());
+    let Some(rule) = rules.find(|rule| !is_off(context, call, rule)) else {
+        return;
+    };
+    if !context.workspace.is_known() {
+        return;
+    }
+    let name = &call.path;
+    let Some(folders) = context.working_folders() else {
+        let reason =
+            format!("`{name}` imports modules from a folder that is only known when it runs");
+        analysis.add_finding(Effect::Code, whole, reason);
+        return;
+    };
+    for folder in &folders {
+        let names = match context.workspace.names(folder) {
+            Answer::Known(names) => names,
+            Answer::Absent => continue,
+            Answer::Unknown => {
+                let reason =
+                    format!("`{name}` imports modules from a folder that cannot be looked at");
+                analysis.add_finding(Effect::Code, whole, reason);
+                return;
+            }
+        };
+        let module = names.iter().find_map(|file| {
+            let stem = file.split('.').next().unwrap_or_default();
+            if !rule.modules.contains(&stem) {
+                return None;
+            }
+            let mut files = rule.files.iter();
+            files.find_map(|pattern| match pattern.strip_prefix("*/") {
+                Some(inner) => {
+                    let inner = format!("{file}/{inner}");
+                    let is_there = context
+                        .workspace
+                        .entry(&join(folder, &inner))
+                        .known()
+                        .is_some();
+                    is_there.then_some(inner)
+                }
+                None => matches(pattern, file).then(|| file.clone()),
+            })
+        });
+        if let Some(file) = module {
+            let place = join(folder, &file);
+            analysis.record_optional_code_file(&place);
+            let reason = format!(
+                "`{name}` imports `{file}`, code of the project, for a module of its library"
+            );
+            analysis.add_finding(Effect::Code, whole, reason);
+            return;
+        }
+    }
+}
+
+/// Returns `true` if an option or a variable keeps the program from loading the files.
+fn is_off(context: &Context<'_>, call: &Call, rule: &LoadRule) -> bool {
+    let has = |name: &&str| call.options.iter().any(|option| option.name == *name);
+    rule.off.iter().any(has)
+        || rule
+            .off_variables
+            .iter()
+            .any(|name| context.is_variable_set(name))
+}
+
+/// Search for the files of one rule from one folder.
+struct Search<'a> {
+    view: &'a WorkspaceView<'a>,
+    call: &'a Call,
+    rule: &'a LoadRule,
+    folder: &'a str,
+}
+
+impl Search<'_> {
+    /// Returns the effect of the first file that decides, with the reason.
+    fn run(&self, analysis: &mut Analysis) -> Option<(Effect, String)> {
+        for folder in self.folders()? {
+            for file in self.rule.files {
+                let found = match self.matching(&folder, file) {
+                    Answer::Known(found) => found,
+                    Answer::Absent => continue,
+                    Answer::Unknown => return Some(self.unseen(&join(&folder, file))),
+                };
+                for path in found {
+                    analysis.record_optional_code_file(&path);
+                    if let Some(decided) = self.judge(&path) {
+                        return Some(decided);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the folders that are searched; `None` if there is nothing to search.
+    fn folders(&self) -> Option<Vec<String>> {
+        Some(match self.rule.search {
+            FileSearch::Folder => vec![self.folder.to_owned()],
+            FileSearch::Upwards => {
+                // The files in the home folder are the user's own settings.
+                let home = self.view.home();
+                let above = std::iter::successors(Some(self.folder), |folder| parent(folder));
+                let above = above.take_while(|folder| Some(*folder) != home.as_deref());
+                above.map(str::to_owned).collect()
+            }
+            FileSearch::Repository => vec![self.repository()?],
+        })
+    }
+
+    /// Returns the folder with the settings of the repository.
+    fn repository(&self) -> Option<String> {
+        let mut folders = std::iter::successors(Some(self.folder), |folder| parent(folder));
+        folders.find_map(|folder| {
+            let inner = join(folder, REPOSITORY);
+            match self.view.resolved_entry(&inner) {
+                Answer::Known(Entry::Folder) => Some(inner),
+                // Worktrees and submodules: `gitdir: PATH`.
+                Answer::Known(Entry::File) => {
+                    let text = self.view.text(&inner).known()?;
+                    let place = text.trim().strip_prefix("gitdir:")?.trim();
+                    let place = match place.starts_with('/') {
+                        true => place.to_owned(),
+                        false => join(folder, place),
+                    };
+                    // A worktree has the settings of its repository.
+                    let common = self.view.text(&join(&place, "commondir")).known();
+                    Some(match common {
+                        Some(common) if common.starts_with('/') => common.trim().to_owned(),
+                        Some(common) => join(&place, common.trim()),
+                        None => place,
+                    })
+                }
+                // A folder with the layout of a repository without a working tree.
+                _ => {
+                    let mut parts = ["HEAD", "objects", "refs", "config"].into_iter();
+                    let is_known = |entry| matches!(entry, Answer::Known(_));
+                    parts
+                        .all(|part| is_known(self.view.entry(&join(folder, part))))
+                        .then(|| folder.to_owned())
+                }
+            }
+        })
+    }
+
+    /// Returns the files at a path whose name may be a pattern.
+    fn matching(&self, folder: &str, file: &str) -> Answer<Vec<String>> {
+        let path = join(folder, file);
+        if !file.contains('*') {
+            return self.view.entry(&path).map(|_| vec![path]);
+        }
+        let (inner, pattern) = path.rsplit_once('/').unwrap_or_default();
+        let names = self.view.names(if inner.is_empty() { "/" } else { inner });
+        names.map(|names| {
+            let names = names.iter().filter(|name| matches(pattern, name));
+            names.map(|name| join(inner, name)).collect()
+        })
+    }
+
+    /// Returns the effect of a file that is there.
+    fn judge(&self, path: &str) -> Option<(Effect, String)> {
+        let (name, shown) = (&self.call.path, self.shown(path));
+        match self.view.entry(path) {
+            Answer::Known(Entry::Link { target: None }) => return None,
+            Answer::Known(Entry::Link {
+                target: Some(target),
+            }) if self.rule.inside_only && !self.is_inside(&target) => return None,
+            _ => {}
+        }
+        if self.rule.settings.is_empty() {
+            let reason = match (self.rule.writes, self.rule.inside_only) {
+                (true, _) => format!("`{name}` changes files because of `{shown}`"),
+                (false, true) => format!("`{name}` runs `{shown}`, a program of the project"),
+                (false, false) => format!("`{name}` loads `{shown}`, code of the project"),
+            };
+            return Some((self.effect(), reason));
+        }
+        let mut files = vec![path.to_owned()];
+        let mut at = 0;
+        while let Some(file) = files.get(at).cloned() {
+            at += 1;
+            let format = self.rule.format?;
+            let text = match self.view.text(&file) {
+                Answer::Known(text) => text,
+                Answer::Absent => continue,
+                Answer::Unknown => return Some(self.unseen(&file)),
+            };
+            let shown = self.shown(&file);
+            let settings = match Settings::read(format, &text) {
+                Ok(settings) => settings,
+                Err(error) => {
+                    let line = error.line();
+                    let reason = format!(
+                        "`{name}` reads settings in `{shown}:{line}`, which cannot be parsed"
+                    );
+                    return Some((self.effect(), reason));
+                }
+            };
+            let patterns = self
+                .rule
+                .settings
+                .iter()
+                .map(|text| SettingPattern::parse(text));
+            if let Some(found) = patterns.flatten().find_map(|one| one.matches(&settings)) {
+                let (setting, line) = (&found.path, found.value.line);
+                let reason = match self.rule.writes {
+                    true => {
+                        format!("`{name}` changes files because of `{setting}` in `{shown}:{line}`")
+                    }
+                    false => format!("`{name}` runs what `{setting}` in `{shown}:{line}` names"),
+                };
+                return Some((self.effect(), reason));
+            }
+            for pattern in self.rule.follows {
+                let Ok(pattern) = SettingPattern::parse(pattern) else {
+                    continue;
+                };
+                let folder = parent(&file).unwrap_or("/").to_owned();
+                for further in pattern.all_matches(&settings).map(|found| found.value) {
+                    let further = match further.text.starts_with('/') {
+                        true => further.text,
+                        false => join(&folder, &further.text),
+                    };
+                    if files.len() > MAX_FOLLOWED {
+                        return Some(self.unseen(&further));
+                    }
+                    if !files.contains(&further) {
+                        files.push(further);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn effect(&self) -> Effect {
+        match self.rule.writes {
+            true => Effect::Update,
+            false => Effect::Code,
+        }
+    }
+
+    /// Returns the effect of a file that the limits or the workspace keep from being looked at.
+    fn unseen(&self, path: &str) -> (Effect, String) {
+        let (name, shown) = (&self.call.path, self.shown(path));
+        let reason = format!("`{name}` may load `{shown}`, which cannot be looked at");
+        (self.effect(), reason)
+    }
+
+    /// Returns a path as it is shown: from the folder in which the command starts.
+    fn shown(&self, path: &str) -> String {
+        let start = self.view.absolute("").unwrap_or_default();
+        let below = path.strip_prefix(&start);
+        let below = below.and_then(|rest| rest.strip_prefix('/'));
+        below.unwrap_or(path).to_owned()
+    }
+
+    /// Returns `true` if a path is in the project: in the repository, or below the folder.
+    fn is_inside(&self, path: &str) -> bool {
+        let is_repository =
+            |folder: &&str| matches!(self.view.entry(&join(folder, REPOSITORY)), Answer::Known(_));
+        let mut above = std::iter::successors(Some(self.folder), |folder| parent(folder));
+        let root = above.find(is_repository).unwrap_or(self.folder);
+        let below = path.strip_prefix(root);
+        below.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
