@@ -109,7 +109,7 @@ pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use secrets::secrets_in_text;
 pub use tables::{PackageRun, TableCheck, Tables};
-pub use workspace::{Answer, Entry, Workspace};
+pub use workspace::{Answer, Entry, Variable, Workspace};
 
 use model::trace::Trace;
 use model::workspace_view::WorkspaceView;

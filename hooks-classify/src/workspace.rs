@@ -55,6 +55,22 @@ pub enum Entry {
     },
 }
 
+/// Variable with which a command starts.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Name of the variable.
+    pub name: String,
+    /// Value, or `None` if it is a secret that is not passed on.
+    pub value: Option<String>,
+}
+
+impl fmt::Debug for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values may be secrets.
+        f.debug_tuple("Variable").field(&self.name).finish()
+    }
+}
+
 /// Files and variables of the place where a command runs.
 ///
 /// A [`Classifier`](crate::Classifier) asks at most 64 texts of together 1 MiB, 4,096 names in
@@ -84,5 +100,5 @@ pub trait Workspace: fmt::Debug + Send + Sync {
     fn names(&self, folder: &str, max_names: usize) -> Answer<Vec<String>>;
 
     /// Returns the variables with which the command starts.
-    fn variables(&self) -> Answer<Vec<(String, String)>>;
+    fn variables(&self) -> Answer<Vec<Variable>>;
 }

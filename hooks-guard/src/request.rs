@@ -82,6 +82,10 @@ pub struct PermissionRequest {
     /// operator has to answer it, and are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<FileChanges>,
+    /// Names of the variables with which the command starts that hold secrets; `None` if they are
+    /// unknown. Used if the caller proves that it is a process of the same user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_variables: Option<Vec<String>>,
     /// What the classifier may look at in `cwd`, besides the text of the command. Not part of the
     /// JSON: only the process that receives a request knows where it comes from.
     #[serde(skip)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use crate::classify::{Answer, Entry, Workspace};
+use crate::classify::{Answer, Entry, Variable, Workspace};
 use crate::files;
 
 /// The folder in which a command runs on this machine, as the process sees it.
@@ -13,7 +13,7 @@ use crate::files;
 pub struct LocalWorkspace {
     folder: PathBuf,
     home: Option<PathBuf>,
-    variables: Option<Vec<(String, String)>>,
+    variables: Option<Vec<Variable>>,
 }
 
 impl LocalWorkspace {
@@ -30,18 +30,33 @@ impl LocalWorkspace {
 
     /// Answers with the variables of this process, which the command inherits as well.
     #[must_use]
-    pub fn with_own_variables(self) -> Self {
-        let variables = std::env::vars_os().map(|(name, value)| {
-            let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
-            (text(name), text(value))
-        });
-        self.with_variables(variables)
+    pub fn with_own_variables(mut self) -> Self {
+        self.variables = Some(own_variables().collect());
+        self
+    }
+
+    /// Returns the names of the variables of this process that hold secrets.
+    pub(crate) fn own_secret_variables() -> Option<Vec<String>> {
+        let secret = own_variables().filter(Variable::is_secret);
+        Some(secret.map(|variable| variable.name).collect())
     }
 
     /// Answers with these variables, which the command inherits.
     #[must_use]
     pub fn with_variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.variables = Some(variables.into_iter().collect());
+        let variables = variables.into_iter().map(|(name, value)| Variable {
+            name,
+            value: Some(value),
+        });
+        self.variables = Some(variables.collect());
+        self
+    }
+
+    /// Answers with the names of the variables that hold secrets. No other variable is known.
+    #[must_use]
+    pub fn with_secret_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        let secret = |name| Variable { name, value: None };
+        self.variables = Some(names.into_iter().map(secret).collect());
         self
     }
 }
@@ -120,12 +135,20 @@ impl Workspace for LocalWorkspace {
         Answer::Known(names)
     }
 
-    fn variables(&self) -> Answer<Vec<(String, String)>> {
+    fn variables(&self) -> Answer<Vec<Variable>> {
         match &self.variables {
             Some(variables) => Answer::Known(variables.clone()),
             None => Answer::Unknown,
         }
     }
+}
+
+/// Returns the variables of this process.
+fn own_variables() -> impl Iterator<Item = Variable> {
+    std::env::vars_os().map(|(name, value)| Variable {
+        name: name.to_string_lossy().into_owned(),
+        value: Some(value.to_string_lossy().into_owned()),
+    })
 }
 
 fn missing<T>(error: &io::Error) -> Answer<T> {

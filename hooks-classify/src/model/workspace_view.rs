@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::arg::UNKNOWN;
-use crate::workspace::{Answer, Entry, Workspace};
+use crate::workspace::{Answer, Entry, Variable, Workspace};
 
 /// Limit of texts that are read for a command.
 const MAX_TEXTS: usize = 64;
@@ -31,7 +31,7 @@ struct Answers {
     entries: HashMap<String, Answer<Entry>>,
     texts: HashMap<String, Answer<Rc<str>>>,
     names: HashMap<String, Answer<Rc<[String]>>>,
-    variables: Option<Answer<Rc<[(String, String)]>>>,
+    variables: Option<Answer<Rc<[Variable]>>>,
     bytes: usize,
     name_count: usize,
 }
@@ -166,7 +166,7 @@ impl<'w> WorkspaceView<'w> {
     }
 
     /// Returns the variables with which the command starts.
-    pub(crate) fn variables(&self) -> Answer<Rc<[(String, String)]>> {
+    pub(crate) fn variables(&self) -> Answer<Rc<[Variable]>> {
         let Some(workspace) = self.workspace() else {
             return Answer::Unknown;
         };
@@ -178,8 +178,8 @@ impl<'w> WorkspaceView<'w> {
     /// Returns the value of a variable with which the command starts.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let variables = self.variables().known()?;
-        let found = variables.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.clone())
+        let found = variables.iter().find(|known| known.name == name);
+        found.and_then(|found| found.value.clone())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::options::call::Call;
 use crate::programs::addresses::remote_host;
 use crate::programs::file_roles::is_in_private_folder;
 use crate::secrets::names::is_secret_variable;
-use crate::secrets::secrets_in_text;
+use crate::secrets::variables::is_secret;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for this command only. `keeps` is true for
@@ -125,19 +125,13 @@ impl Interpreter<'_> {
             return;
         };
         let is_set_here = |name: &str| self.shell.environment.variables.contains_key(name);
-        let secret = variables.iter().find_map(|(variable, value)| {
-            if value.is_empty() || is_set_here(variable) {
-                return None;
-            }
-            if is_secret_variable(variable) {
-                return Some(format!(
-                    "`{name}` prints `{variable}`, by its name a secret"
-                ));
-            }
-            let is_secret = !secrets_in_text(value).is_empty();
-            is_secret.then(|| format!("`{name}` prints `{variable}`, which holds a secret"))
-        });
-        if let Some(reason) = secret {
+        let mut printed = variables.iter().filter(|one| !is_set_here(&one.name));
+        if let Some(secret) = printed.find(|one| is_secret(one)) {
+            let how = match is_secret_variable(&secret.name) {
+                true => "by its name a secret",
+                false => "which holds a secret",
+            };
+            let reason = format!("`{name}` prints `{}`, {how}", secret.name);
             self.require_confirmation(whole, reason);
         }
     }

@@ -20,6 +20,7 @@ use crate::client::{Address, Client, ClientError};
 use crate::proof::{KeyError, ServiceKey};
 use crate::request::{PermissionDecision, PermissionRequest};
 use crate::tool_call::{QuestionAnswer, QuestionService, RedeemError};
+use crate::workspace::LocalWorkspace;
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
@@ -83,7 +84,10 @@ impl<G: LocalGates + Sync> Decider<'_, G> {
         client: &Client,
         request: &PermissionRequest,
     ) -> Result<PermissionDecision, Option<String>> {
-        let body = serde_json::to_value(request);
+        let body = serde_json::to_value(PermissionRequest {
+            secret_variables: LocalWorkspace::own_secret_variables(),
+            ..request.clone()
+        });
         let body = body.map_err(|error| Some(error.to_string()))?;
         let connected = client.connect().await.map_err(|error| reason(&error))?;
         // Evaluate in parallel with the service.

@@ -91,7 +91,10 @@ fn workspace(request: &PermissionRequest) -> Option<LocalWorkspace> {
     };
     match request.sight {
         Sight::Text => None,
-        Sight::Files => local(),
+        Sight::Files => Some(match request.secret_variables.clone() {
+            Some(names) => local()?.with_secret_variables(names),
+            None => local()?,
+        }),
         Sight::FilesAndVariables => Some(local()?.with_own_variables()),
     }
 }

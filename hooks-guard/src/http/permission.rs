@@ -184,8 +184,27 @@ pub(super) fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, Api
             file => file,
         },
         changes,
+        secret_variables: secret_variables(&mut map)?,
         sight: Sight::Text,
     })
+}
+
+/// Maximum number of names of variables.
+const MAX_VARIABLES: usize = 1_000;
+
+/// Parses the names of variables.
+fn secret_variables(map: &mut Map<String, Value>) -> Result<Option<Vec<String>>, ApiError> {
+    let names = body::value::<Vec<String>>(map, "secret_variables")?;
+    let is_long = |name: &String| name.chars().count() > MAX_NAME_CHARS;
+    match &names {
+        Some(names) if names.len() > MAX_VARIABLES => Err(ApiError::invalid_json(format!(
+            "field `secret_variables` has more than {MAX_VARIABLES} entries"
+        ))),
+        Some(names) if names.iter().any(is_long) => {
+            Err(ApiError::too_long("secret_variables", MAX_NAME_CHARS))
+        }
+        _ => Ok(names),
+    }
 }
 
 /// Maximum number of ways to read the name of a tool of an MCP server.
