@@ -1,0 +1,159 @@
+"""Packages of `programs.toml`: installation below `RECORDER_DIR/tools`, and versions of installed programs."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIST = HERE / "programs.toml"
+FOLDERS = [f"{root}/{name}" for root in ("/usr/local", "/usr", "") for name in ("sbin", "bin")] + ["/usr/games"]
+SECONDS = 400
+
+
+def read_list(path=LIST):
+    """Returns the packages of `programs.toml`, by registry and name."""
+    return tomllib.loads(path.read_text())
+
+
+def run(*words, **options):
+    """Runs a program without input. Returns `True` if it succeeded."""
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False, **options)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def link_programs(programs, tools):
+    """Links programs into `tools/bin`. A name that is linked already keeps its program."""
+    (tools / "bin").mkdir(parents=True, exist_ok=True)
+    for program in programs:
+        link = tools / "bin" / program.name
+        if not link.is_symlink():
+            link.symlink_to(program)
+
+
+def install_python(name, version, tools):
+    """Installs a package of PyPI into an environment of its own and links its programs."""
+    folder = tools / "python" / name
+    if not (folder / "done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        uv = tools / "python" / "uv" / "bin" / "uv"
+        requirement = f"{name}=={version}"
+        if uv.exists():
+            ok = run(uv, "venv", "-q", "--python", "/usr/bin/python3", folder) and run(
+                uv, "pip", "install", "-q", "--python", folder / "bin" / "python", requirement)
+        else:
+            ok = run("/usr/bin/python3", "-m", "venv", folder) and run(folder / "bin" / "pip", "install", "-q", requirement)
+        if not ok:
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
+        (folder / "done").write_text(version)
+    link_programs(python_programs(name, folder), tools)
+    return True
+
+
+def python_programs(name, folder):
+    """Returns the programs of a package itself, without those of its dependencies."""
+    wanted = re.sub(r"[-_.]+", "-", name).lower()
+    for info in folder.glob("lib/python3*/site-packages/*.dist-info"):
+        if re.sub(r"[-_.]+", "-", info.name.rsplit("-", 1)[0].rsplit(".dist", 1)[0]).lower().startswith(wanted + "-") or (
+                re.sub(r"[-_.]+", "-", info.name.split("-")[0]).lower() == wanted):
+            lines = (info / "RECORD").read_text().splitlines()
+            names = [line.split(",")[0] for line in lines if "/bin/" in line.split(",")[0]]
+            return [folder / "bin" / os.path.basename(path) for path in names]
+    return []
+
+
+def install_npm(name, version, tools):
+    """Installs a package of npm into a folder of its own, without scripts, and links its programs."""
+    folder = tools / "npm" / name.replace("/", "+").removeprefix("@")
+    if not (folder / "done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--prefix"]
+        if not run(*words, str(folder), f"{name}@{version}", cwd=folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
+        (folder / "done").write_text(version)
+    manifest = json.loads((folder / "node_modules" / name / "package.json").read_text())
+    programs = manifest.get("bin", {})
+    names = [name.rsplit("/", 1)[-1]] if isinstance(programs, str) else list(programs)
+    link_programs([folder / "node_modules" / ".bin" / program for program in names], tools)
+    return True
+
+
+def install(base, registries=("debian", "pypi", "npm")):
+    """Installs the packages of the list. Returns the names of those that could not be installed."""
+    packages, failed = read_list(), []
+    tools = base / "tools"
+    if "debian" in registries:
+        names = list(packages["debian"])
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        if not run("apt-get", "install", "-y", "--no-install-recommends", *names, env=environment):
+            failed.append("debian")
+    for registry, installer in (("pypi", install_python), ("npm", install_npm)):
+        if registry in registries:
+            # `uv` installs the other packages of PyPI.
+            ordered = sorted(packages[registry].items(), key=lambda item: item[0] != "uv")
+            failed += [f"{registry}: {name}" for name, version in ordered if not installer(name, version, tools)]
+    return failed
+
+
+def upstream_version(version):
+    """Returns the version of the program in a version of Debian: `1:2.39.5+dfsg-0+deb12u2` is `2.39.5`."""
+    version = re.sub(r"^\d+:", "", version)
+    version = version.rsplit("-", 1)[0] if "-" in version else version
+    version = re.sub(r".*\+really", "", version)
+    return re.split(r"[+~]", version)[0]
+
+
+class Installed:
+    """The installed programs: their paths, packages and versions."""
+
+    def __init__(self, base, dpkg="/var/lib/dpkg"):
+        self.tools = base / "tools"
+        self.owners = {}
+        for listing in pathlib.Path(dpkg, "info").glob("*.list"):
+            package = listing.stem
+            for line in listing.read_text().splitlines():
+                folder = line.rsplit("/", 1)[0]
+                if folder in FOLDERS or "/lib" in folder:
+                    self.owners[re.sub(r"^/(s?bin|lib\w*)/", r"/usr/\1/", line)] = package
+        shown = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${binary:Package} ${Package} ${Version}\n"],
+            capture_output=True, text=True, check=False).stdout
+        self.versions = {}
+        for line in shown.splitlines():
+            with_architecture, package, version = line.split(" ")
+            self.versions[with_architecture] = self.versions[package] = version
+
+    def path_of(self, name):
+        """Returns the path of a program, or `None`."""
+        path = shutil.which(name, path=":".join([*FOLDERS, str(self.tools / "bin")]))
+        return path and pathlib.Path(path)
+
+    def package_of(self, path):
+        """Returns the package of Debian that a program belongs to, or `None`."""
+        for candidate in (str(path), os.path.realpath(path)):
+            owner = self.owners.get(re.sub(r"^/(s?bin|lib\w*)/", r"/usr/\1/", candidate))
+            if owner:
+                return owner
+        return None
+
+    def version_of(self, name):
+        """Returns the version of the package of a program, or `None` for a program without one."""
+        path = self.path_of(name)
+        if path is None:
+            return None
+        if path.parent == self.tools / "bin":
+            folder = pathlib.Path(os.readlink(path))
+            done = next((parent / "done" for parent in folder.parents if (parent / "done").exists()), None)
+            return done and done.read_text()
+        package = self.package_of(path)
+        return package and upstream_version(self.versions.get(package, "")) or None

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Runs commands in a sandbox and records what they did. See README.md."""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import sys
+import time
+
+import classifier
+import effects
+import open_findings
+import packages
+import results
+import sandbox
+import tables
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+CRATE = REPOSITORY / "hooks-classify"
+CANNOT_RUN = 3
+
+
+def read_rows(file):
+    """Returns the rows of a file with one JSON object per line."""
+    return [json.loads(line) for line in pathlib.Path(file).read_text().splitlines() if line.strip()]
+
+
+def write_records(records, file):
+    """Writes each record when it is there, and returns all of them."""
+    kept = []
+    with open(file, "w") as out:
+        for record in records:
+            out.write(json.dumps(record) + "\n")
+            out.flush()
+            kept.append(record)
+    return kept
+
+
+def readable_commands(guard, programs, installed, every_name):
+    """Returns the commands that the guard allows as reads: the cases, and calls from the tables.
+
+    Only commands with the name of one of the programs count that is installed or a builtin of bash.
+    """
+    present = {name for program in programs for name in program.names if is_present(name, installed)}
+    commands = []
+    for program in programs:
+        names = [name for name in program.names if name in present]
+        for name in names if every_name else names[:1]:
+            commands += tables.generated(program, name)
+        commands += [f"{name} --version" for name in names[1:]]
+    spaced = [name for name in present if " " in name]
+    for command in tables.all_cases(CRATE):
+        if tables.words_of(command) & present or any(name in command for name in spaced):
+            commands.append(command)
+    return classifier.allowed(guard, commands)
+
+
+def breadth_first(commands):
+    """Returns the commands in an order in which every first word comes once before one comes twice."""
+    ranks = collections.Counter()
+    ranked = []
+    for command in commands:
+        first = command.split(None, 1)[0] if command.strip() else ""
+        ranked.append((ranks[first], command))
+        ranks[first] += 1
+    return [command for _, command in sorted(ranked, key=lambda item: item[0])]
+
+
+def until(deadline, rows):
+    """Yields rows until the deadline."""
+    for row in rows:
+        if deadline is not None and time.monotonic() > deadline:
+            return
+        yield row
+
+
+def is_present(name, installed):
+    """Returns `True` for an installed program, a module of an installed Python or a builtin of bash."""
+    if name.startswith("python -m "):
+        return installed.path_of("python3") is not None
+    return name in results.bash_builtins() or installed.path_of(name) is not None
+
+
+def selected(programs, names):
+    """Returns the programs with one of the names; all programs without names."""
+    known = {name for program in programs for name in (*program.names, program.file.stem)}
+    if unknown := sorted(set(names) - known):
+        raise SystemExit(f"unknown program `{unknown[0]}`; use a name of a table")
+    return [program for program in programs if not names or set(names) & {*program.names, program.file.stem}]
+
+
+def version_of(name, installed, records):
+    """Returns the version of a program: of its package, or from its own output for `--version`."""
+    if version := installed.version_of(name):
+        return version
+    for record in records:
+        if record["command"] in (f"{name} --version", f"{name} version", f"{name} -V"):
+            if match := re.search(r"\d+(\.\d+)+[\w.-]*", record.get("output", "")):
+                return match[0]
+    if installed.path_of(name) is None and name in results.bash_builtins():
+        return results.bash_version()
+    return version_of("python3", installed, records) if name.startswith("python -m ") else None
+
+
+def mark(evaluation, programs, installed, records, day):
+    """Writes the key `checked` into the tables. Returns the titles of the marked programs."""
+    marked = []
+    for program, name in evaluation.to_mark(programs):
+        version = version_of(name, installed, records)
+        if version is None:
+            continue
+        builtin = installed.path_of(name) is None and name in results.bash_builtins()
+        if builtin:
+            by = f"{tables.BY} (bash)"
+        else:
+            by = tables.BY if name == program.names[0] else f"{tables.BY} ({name})"
+        old = program.file.read_text()
+        new = tables.with_checked(old, program.index, tables.checked_line(version, by, day))
+        if new != old:
+            program.file.write_text(new)
+        marked.append(program.title)
+    return marked
+
+
+def run(arguments):
+    """Subcommand `run`."""
+    sandbox.check_machine()
+    recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
+    rows = [row | {"variant": arguments.variant} if arguments.variant else row for row in read_rows(arguments.commands)]
+    write_records(recorder.run_all(rows), arguments.records)
+    return 0
+
+
+def install(arguments):
+    """Subcommand `install`."""
+    failed = packages.install(sandbox.base_folder(), arguments.registries or ("debian", "pypi", "npm"))
+    for name in failed:
+        print(f"not installed: {name}")
+    return 1 if failed else 0
+
+
+def check_tables(arguments):
+    """Subcommand `tables`."""
+    every = tables.read_programs(CRATE / "programs")
+    programs = selected(every, arguments.names)
+    installed = packages.Installed(sandbox.base_folder())
+    if arguments.seen:
+        records = read_rows(arguments.seen)
+    else:
+        sandbox.check_machine()
+        commands = breadth_first(readable_commands(arguments.guard, programs, installed, arguments.every_name))
+        print(f"{len(commands)} commands", flush=True)
+        recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
+        deadline = time.monotonic() + 60 * arguments.minutes if arguments.minutes else None
+        rows = until(deadline, ({"command": command} for command in commands))
+        records = write_records(recorder.run_all(rows), arguments.records)
+    evaluation = results.Evaluation(every, records)
+    by_title = {program.title: program for program in every}
+
+    def seen_version(title):
+        names = [name for name in by_title[title].names if name in evaluation.ran[title]]
+        return version_of(names[0], installed, records) if names else None
+
+    if arguments.report:
+        pathlib.Path(arguments.report).write_text(results.report(evaluation, seen_version, len(records)))
+    marked = mark(evaluation, programs, installed, records, arguments.write) if arguments.write else []
+    print(f"{len(records)} commands, {len(evaluation.ran)} programs ran, {len(evaluation.succeeded)} with success, "
+          f"{len(evaluation.violations)} commands did more than read, {len(marked)} tables marked")
+    return 0
+
+
+def sample(arguments):
+    """Subcommand `sample`: the exit status is 1 if a command of the sample did more than read."""
+    sandbox.check_machine()
+    programs = tables.read_programs(CRATE / "programs")
+    installed = packages.Installed(sandbox.base_folder())
+    commands = sorted(readable_commands(arguments.guard, programs, installed, False))
+    drawn = random.Random(arguments.seed).sample(commands, min(arguments.count, len(commands)))
+    known = open_findings.read()
+    recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
+    bad, still_open, failed = 0, 0, 0
+    for record in recorder.run_all({"command": command} for command in drawn):
+        reasons = effects.more_than_read(record)
+        if record["status"] == "failed":
+            failed += 1
+            print(f"FAIL {record['command']}\n     {record['output']}")
+        elif reasons and open_findings.matches(known, record["command"]):
+            still_open += 1
+            print(f"open {record['command']}: {'; '.join(reasons)}")
+        elif reasons:
+            bad += 1
+            print(f"BAD  {record['command']}\n     {'; '.join(reasons)}")
+    wrong = bad + failed
+    print(f"{len(drawn)} of {len(commands)} commands, seed {arguments.seed}; {still_open} open")
+    print(f"recorder: {len(drawn) - wrong} passed, {wrong} failed")
+    return 1 if wrong else 0
+
+
+def parser():
+    """Returns the parser of the command line."""
+    top = argparse.ArgumentParser(description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="SUBCOMMAND")
+
+    def add(name, function, text, seconds=True):
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(function=function)
+        if seconds:
+            sub.add_argument("--jobs", type=int, default=2, help="commands at once; default 2")
+            sub.add_argument("--seconds", type=float, default=sandbox.SECONDS, help="timeout of a command; default 8")
+        return sub
+
+    def add_guard(sub):
+        sub.add_argument("--guard", default=str(REPOSITORY / "target/debug/hooks-guard"),
+                         help="binary that decides; default target/debug/hooks-guard")
+
+    sub = add("run", run, "run the commands of a file and write a record of each")
+    sub.add_argument("commands", help="file with one JSON object per line: command, files, environment, variant")
+    sub.add_argument("records", help="file to write")
+    sub.add_argument("--variant", choices=sandbox.surroundings.VARIANTS, help="variant of the surroundings for all rows")
+    sub = add("install", install, "install the packages of programs.toml", seconds=False)
+    sub.add_argument("registries", nargs="*", choices=["debian", "pypi", "npm"], help="default: all")
+    sub = add("tables", check_tables, "run the reading commands of tables")
+    sub.add_argument("names", nargs="*", help="programs; default: all that are installed")
+    add_guard(sub)
+    sub.add_argument("--minutes", type=float, help="start no command after this time; every program comes early")
+    sub.add_argument("--records", default="/dev/null", help="file to write the records to")
+    sub.add_argument("--seen", help="file with records of an earlier run, to evaluate without running")
+    sub.add_argument("--report", help="file to write the commands to that did more than read")
+    sub.add_argument("--write", metavar="DAY", help="write `checked` with this day into the tables")
+    sub.add_argument("--every-name", action="store_true", help="generate calls for every installed name of a program")
+    sub = add("sample", sample, "run a fixed sample of allowed commands")
+    add_guard(sub)
+    sub.add_argument("--seed", type=int, default=1, help="seed of the sample; default 1")
+    sub.add_argument("--count", type=int, default=200, help="number of commands; default 200")
+    return top
+
+
+def main():
+    arguments = parser().parse_args()
+    try:
+        return arguments.function(arguments)
+    except sandbox.Missing as missing:
+        print(f"the recorder cannot run here: {missing}", file=sys.stderr)
+        return CANNOT_RUN
+
+
+if __name__ == "__main__":
+    sys.exit(main())
