@@ -23,8 +23,14 @@ HOOK = re.compile(r"(^|/)hooks(/|$)")
 CHANGED_STATE = re.compile(r"(^|/)[\w.-]*(cache|log|lock|history|state|trustdb|random_seed|last|check)[\w.-]*(/|$)", re.IGNORECASE)
 
 
-def in_home(change):
-    """Returns why a change in the home is more than a read, or `None`."""
+def is_own_file(path, programs):
+    """Returns `True` for a file such as `~/.config/fossil.db` with the name of a program that ran."""
+    match = re.fullmatch(r"\.config/([^/.]+)[^/]*|\.([^/.]+)", path)
+    return bool(match) and (match[1] or match[2]) in programs
+
+
+def in_home(change, programs=()):
+    """Returns why a change in the home is more than a read, or `None`; `programs` are the names of those that ran."""
     path = change["path"].removeprefix(surroundings.HOME + "/")
     verb = change["change"]
     if change.get("identifier"):
@@ -36,6 +42,8 @@ def in_home(change):
     if verb != "created" and not CHANGED_STATE.search(path):
         return f"{verb} `~/{path}`"
     if OWN_FOLDER.search(path) or STATE_FILE.search(path) or CACHE_FOLDER.search(path):
+        return None
+    if is_own_file(path, programs):
         return None
     if change.get("kind") == "folder" and re.fullmatch(r"\.[^/]+|\.config/[^/]+|\.local/[^/]+(/[^/]+)?", path):
         return None
@@ -53,7 +61,8 @@ def more_than_read(record):
     """Returns the reasons why a command did more than read; an empty list for a read."""
     reasons = [f"ran code of the project: `{name}`" for name in record.get("ran", [])]
     reasons += filter(None, map(in_project, record.get("project", [])))
-    reasons += filter(None, map(in_home, record.get("home", [])))
+    programs = {program["path"].rsplit("/", 1)[-1] for program in record.get("programs", [])}
+    reasons += filter(None, (in_home(change, programs) for change in record.get("home", [])))
     reasons += [f"{change['change']} `{change['path']}`" for change in record.get("system", [])]
     reasons += [f"left `{name}` running" for name in record.get("left_running", [])]
     reasons += [f"sent {name} to process {target}" for target, name in record.get("signals", [])]

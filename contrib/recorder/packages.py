@@ -12,6 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIST = HERE / "programs.toml"
 FOLDERS = [f"{root}/{name}" for root in ("/usr/local", "/usr", "") for name in ("sbin", "bin")] + ["/usr/games"]
 SECONDS = 400
+REGISTRIES = ("debian", "pypi", "npm", "rust")
 
 
 def read_list(path=LIST):
@@ -71,12 +72,19 @@ def python_programs(name, folder):
 
 
 def install_npm(name, version, tools):
-    """Installs a package of npm into a folder of its own, without scripts, and links its programs."""
+    """Installs a package of npm into a folder of its own and links its programs.
+
+    The scripts of the package do not run, except with `{ version = "…", scripts = true }`.
+    """
+    scripts = isinstance(version, dict) and version.get("scripts", False)
+    version = version["version"] if isinstance(version, dict) else version
     folder = tools / "npm" / name.replace("/", "+").removeprefix("@")
     if not (folder / "done").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--prefix"]
+        words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix"]
+        if not scripts:
+            words.insert(2, "--ignore-scripts")
         if not run(*words, str(folder), f"{name}@{version}", cwd=folder):
             shutil.rmtree(folder, ignore_errors=True)
             return False
@@ -88,7 +96,25 @@ def install_npm(name, version, tools):
     return True
 
 
-def install(base, registries=("debian", "pypi", "npm")):
+def link_rust(tools):
+    """Links the toolchain of Rust of this machine, which an ordinary user may not be able to read."""
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        return False
+    shown = subprocess.run([rustc, "--print", "sysroot"], capture_output=True, text=True, check=False).stdout.strip()
+    folder = tools / "rust"
+    if not folder.exists():
+        tools.mkdir(parents=True, exist_ok=True)
+        # Hard links need the same file system; else the toolchain is copied.
+        if not run("cp", "-al", shown, folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not run("cp", "-a", shown, folder):
+                return False
+    link_programs(sorted((folder / "bin").iterdir()), tools)
+    return True
+
+
+def install(base, registries=REGISTRIES):
     """Installs the packages of the list. Returns the names of those that could not be installed."""
     packages, failed = read_list(), []
     tools = base / "tools"
@@ -97,6 +123,8 @@ def install(base, registries=("debian", "pypi", "npm")):
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         if not run("apt-get", "install", "-y", "--no-install-recommends", *names, env=environment):
             failed.append("debian")
+    if "rust" in registries and not link_rust(tools):
+        failed.append("rust")
     for registry, installer in (("pypi", install_python), ("npm", install_npm)):
         if registry in registries:
             # `uv` installs the other packages of PyPI.

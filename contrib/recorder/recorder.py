@@ -136,7 +136,7 @@ def run(arguments):
 
 def install(arguments):
     """Subcommand `install`."""
-    failed = packages.install(sandbox.base_folder(), arguments.registries or ("debian", "pypi", "npm"))
+    failed = packages.install(sandbox.base_folder(), arguments.registries or packages.REGISTRIES)
     for name in failed:
         print(f"not installed: {name}")
     return 1 if failed else 0
@@ -221,7 +221,7 @@ def parser():
     sub.add_argument("records", help="file to write")
     sub.add_argument("--variant", choices=sandbox.surroundings.VARIANTS, help="variant of the surroundings for all rows")
     sub = add("install", install, "install the packages of programs.toml", seconds=False)
-    sub.add_argument("registries", nargs="*", choices=["debian", "pypi", "npm"], help="default: all")
+    sub.add_argument("registries", nargs="*", choices=packages.REGISTRIES, help="default: all")
     sub = add("tables", check_tables, "run the reading commands of tables")
     sub.add_argument("names", nargs="*", help="programs; default: all that are installed")
     add_guard(sub)

@@ -27,6 +27,9 @@ class EffectsTest(unittest.TestCase):
         for path in (".cache/x/y", ".npm/_logs/1.log", ".config/gh/state.yml", ".local/share/x/log", ".python_history", "go/pkg/x"):
             self.assert_read(home(path))
         self.assert_read(home(".gnupg/trustdb.gpg", "changed"))
+        ran = {"programs": [{"path": "/usr/bin/fossil"}]}
+        self.assert_read(home(".config/fossil.db") | ran)
+        self.assert_more(home(".config/other.db") | ran)
 
     def test_settings_hooks_and_identifiers_are_more(self):
         for path in (".ssh/known_hosts", ".config/git/config", ".config/x/hooks/pre", "notes.txt", ".bashrc", ".local/bin/x"):
