@@ -33,15 +33,25 @@ def called_as(words, path):
     return names
 
 
+def first_words(command):
+    """Returns the words of a command at which a part of it begins: after a separator or a keyword."""
+    return set(re.findall(r"(?:^|[;&|(\n]|\b(?:do|then|else|if|while|until)\s)\s*([\w.\[:-]+)", command))
+
+
 def runs_of(record):
     """Returns the exit statuses of the programs of a record, by name, with the builtins of bash."""
     statuses = collections.defaultdict(list)
     for program in record.get("programs", []):
         for name in called_as(program["words"], program["path"]):
             statuses[name].append(program["status"])
-    for name in tables.words_of(record["command"]) & bash_builtins():
+    for name in first_words(record["command"]) & bash_builtins() - statuses.keys():
         statuses[name].append(record["status"])
     return statuses
+
+
+def is_named(name, command):
+    """Returns `True` if a command names a program; a program that another program starts is not named."""
+    return name in command if " " in name else name in tables.words_of(command)
 
 
 class Evaluation:
@@ -60,8 +70,7 @@ class Evaluation:
         concerned = set()
         for name, statuses in runs_of(record).items():
             program = self.by_name.get(name)
-            if program is None or (name in bash_builtins() and program.file.parent.name != "shell"
-                                   and not any(p["path"].endswith("/" + name) for p in record["programs"])):
+            if program is None or not is_named(name, record["command"]):
                 continue
             concerned.add(program.title)
             self.ran[program.title].add(name)

@@ -316,17 +316,37 @@ fn every_file_of_cases_has_a_table() {
     assert_eq!(files, Vec::<PathBuf>::new());
 }
 
-/// The page about tables lists the programs with the key `checked`. `HOOKS_WRITE=1` rewrites the
-/// list.
+/// Returns the items with commas between them, in lines of at most 120 bytes.
+fn wrapped(items: &[String]) -> String {
+    let (mut text, mut line) = (String::new(), String::new());
+    for item in items {
+        if !line.is_empty() {
+            line.push(',');
+            if line.len() + item.len() + 2 > 120 {
+                text += &line;
+                text.push('\n');
+                line.clear();
+            } else {
+                line.push(' ');
+            }
+        }
+        line += item;
+    }
+    text + &line + "\n"
+}
+
+/// The page about tables lists the programs with the key `checked`: in a table, and those of the
+/// recorder in a paragraph. `HOOKS_WRITE=1` rewrites both lists.
 #[test]
 fn checked_programs_are_listed_on_the_page_about_tables() {
     const BEGIN: &str = "<!-- checked: written by the test of the cases -->\n";
     const END: &str = "<!-- end of checked -->\n";
+    const RECORDER: &str = "contrib/recorder";
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/classifier-tables.md");
     let text = fs::read_to_string(&page).expect("the page about tables");
     let (head, rest) = text.split_once(BEGIN).expect("the begin of the list");
     let (listed, tail) = rest.split_once(END).expect("the end of the list");
-    let mut rows = Vec::new();
+    let (mut rows, mut recorded) = (Vec::new(), Vec::new());
     for program in programs() {
         if let Some(checked) = program.last_check {
             let TableCheck {
@@ -335,13 +355,20 @@ fn checked_programs_are_listed_on_the_page_about_tables() {
                 by,
                 on,
             } = checked;
-            rows.push(format!("| `{program}` | {version} | {by} | {on} |\n"));
+            if by.starts_with(RECORDER) {
+                recorded.push(format!("`{program}` {version}"));
+            } else {
+                rows.push(format!("| `{program}` | {version} | {by} | {on} |\n"));
+            }
         }
     }
     rows.sort();
+    recorded.sort();
     let wanted = format!(
-        "\n| Program | Version | By | Day |\n|---|---|---|---|\n{}\n",
-        rows.concat()
+        "\n| Program | Version | By | Day |\n|---|---|---|---|\n{}\n`{RECORDER}` ran reading commands of {} programs:\n{}\n",
+        rows.concat(),
+        recorded.len(),
+        wrapped(&recorded)
     );
     if env::var_os("HOOKS_WRITE").is_some() {
         fs::write(&page, [head, BEGIN, &wanted, END, tail].concat()).expect("a page to write");
