@@ -174,6 +174,11 @@ class Installed:
                 return owner
         return None
 
+    def is_pinned(self, name):
+        """Returns `True` for a program of `tools`, whose version `programs.toml` pins."""
+        path = self.path_of(name)
+        return path is not None and path.parent == self.tools / "bin"
+
     def version_of(self, name):
         """Returns the version of the package of a program, or `None` for a program without one."""
         path = self.path_of(name)

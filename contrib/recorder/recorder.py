@@ -21,6 +21,7 @@ import tables
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CRATE = REPOSITORY / "hooks-classify"
 CANNOT_RUN = 3
+VERSION = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?:p\d+|[a-z]\d*)?(?![\w])")
 
 
 def read_rows(file):
@@ -92,31 +93,48 @@ def selected(programs, names):
     return [program for program in programs if not names or set(names) & {*program.names, program.file.stem}]
 
 
-def version_of(name, installed, records):
-    """Returns the version of a program: of its package, or from its own output for `--version`."""
-    if version := installed.version_of(name):
-        return version
+def printed_versions(name, records):
+    """Returns the versions in the output of a program for `--version`, in their order."""
+    calls = (f"{name} --version", f"{name} version", f"{name} -version", f"{name} -V", f"{name} version --client")
+    versions = []
     for record in records:
-        if record["command"] in (f"{name} --version", f"{name} version", f"{name} -V"):
-            if match := re.search(r"\d+(\.\d+)+[\w.-]*", record.get("output", "")):
-                return match[0]
-    if installed.path_of(name) is None and name in results.bash_builtins():
-        return results.bash_version()
-    return version_of("python3", installed, records) if name.startswith("python -m ") else None
+        if record["command"] in calls and record["status"] in (0, 1):
+            versions += VERSION.findall(record.get("output", ""))
+    return versions
+
+
+def version_of(name, installed, records):
+    """Returns the version of a program.
+
+    The version of its package counts, or a longer form of it that the program prints. If the package has
+    another name, it may hold several programs: the first printed version counts, unless it prints the package's.
+    """
+    packaged, printed = installed.version_of(name), printed_versions(name, records)
+    if packaged is None:
+        if name.startswith("python -m ") and not printed:
+            return version_of("python3", installed, records)
+        return printed[0] if printed else None
+    if not printed or installed.is_pinned(name):
+        return packaged
+    longer = [version for version in printed if version.startswith(packaged)]
+    if longer:
+        return max(longer, key=len)
+    is_own_package = name in (installed.package_of(installed.path_of(name)) or "")
+    return packaged if is_own_package or any(packaged.startswith(version) for version in printed) else printed[0]
 
 
 def mark(evaluation, programs, installed, records, day):
     """Writes the key `checked` into the tables. Returns the titles of the marked programs."""
     marked = []
-    for program, name in evaluation.to_mark(programs):
-        version = version_of(name, installed, records)
-        if version is None:
-            continue
-        builtin = installed.path_of(name) is None and name in results.bash_builtins()
-        if builtin:
-            by = f"{tables.BY} (bash)"
+    for program, name in evaluation.to_mark(programs, packages.read_list()["namesakes"]):
+        by = tables.BY if name == program.names[0] else f"{tables.BY} ({name})"
+        if name in evaluation.as_files or " " in name:
+            version = version_of(name, installed, records)
         else:
-            by = tables.BY if name == program.names[0] else f"{tables.BY} ({name})"
+            version = results.bash_version()
+            by += ", builtin of bash"
+        if not version:
+            continue
         old = program.file.read_text()
         new = tables.with_checked(old, program.index, tables.checked_line(version, by, day))
         if new != old:

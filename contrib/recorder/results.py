@@ -39,14 +39,15 @@ def first_words(command):
 
 
 def runs_of(record):
-    """Returns the exit statuses of the programs of a record, by name, with the builtins of bash."""
+    """Returns the exit statuses of the programs of a record, by name, and the builtins of bash among them."""
     statuses = collections.defaultdict(list)
     for program in record.get("programs", []):
         for name in called_as(program["words"], program["path"]):
             statuses[name].append(program["status"])
-    for name in first_words(record["command"]) & bash_builtins() - statuses.keys():
+    builtins = first_words(record["command"]) & bash_builtins() - statuses.keys()
+    for name in builtins:
         statuses[name].append(record["status"])
-    return statuses
+    return statuses, builtins
 
 
 def is_named(name, command):
@@ -61,6 +62,8 @@ class Evaluation:
         self.by_name = {name: program for program in programs for name in program.names}
         self.succeeded = collections.defaultdict(collections.Counter)
         self.ran = collections.defaultdict(set)
+        # Names of programs that succeeded as files; the others are builtins of bash.
+        self.as_files = set()
         self.violations = []
         for record in records:
             self._add(record)
@@ -68,7 +71,8 @@ class Evaluation:
     def _add(self, record):
         reasons = effects.more_than_read(record)
         concerned = set()
-        for name, statuses in runs_of(record).items():
+        runs, builtins = runs_of(record)
+        for name, statuses in runs.items():
             program = self.by_name.get(name)
             if program is None or not is_named(name, record["command"]):
                 continue
@@ -76,6 +80,8 @@ class Evaluation:
             self.ran[program.title].add(name)
             if 0 in statuses and record["status"] != "timeout":
                 self.succeeded[program.title][name] += 1
+                if name not in builtins:
+                    self.as_files.add(name)
         if reasons:
             self.violations.append((record, reasons, sorted(concerned)))
 
@@ -83,14 +89,17 @@ class Evaluation:
         """Returns the titles of the programs that took part in a command that did more than read."""
         return {title for _, _, concerned in self.violations for title in concerned}
 
-    def to_mark(self, programs):
-        """Returns each program to mark, with the name under which it ran: the first of its names that succeeded."""
+    def to_mark(self, programs, namesakes=()):
+        """Returns each program to mark, with the name under which it ran: the first of its names that succeeded.
+
+        `namesakes` are the titles of tables whose program is not the installed one.
+        """
         blamed = self.blamed()
         marked = []
         for program in programs:
             names = self.succeeded.get(program.title, {})
             name = next((name for name in program.names if name in names), None)
-            if name and program.title not in blamed:
+            if name and program.title not in blamed and program.title not in namesakes:
                 marked.append((program, name))
         return marked
 
