@@ -11,8 +11,8 @@ import surroundings
 
 # Folders of the home whose files decide what other programs do.
 SHARED_SETTINGS = re.compile(
-    r"^(\.ssh|\.config/(autostart|systemd|environment\.d|git|fish|nushell|plasma-workspace)|\.local/(bin|share/(applications|systemd|dbus-1))"
-    r"|bin|\.git|\.bashrc\.d|\.zshrc\.d)/"
+    r"^(\.ssh|\.config/(autostart|systemd|environment\.d|git|fish|nushell|plasma-workspace)"
+    r"|\.local/(bin|share/(applications|systemd|dbus-1))|bin|\.git|\.bashrc\.d|\.zshrc\.d)/"
 )
 # Histories, logs and locks that are no folders.
 STATE_FILE = re.compile(r"^\.[\w.-]*(history|hst|log|lock|cache|hsts|info)[\w.-]*$")

@@ -50,7 +50,8 @@ def install_python(name, version, tools):
             ok = run(uv, "venv", "-q", "--python", "/usr/bin/python3", folder) and run(
                 uv, "pip", "install", "-q", "--python", folder / "bin" / "python", requirement)
         else:
-            ok = run("/usr/bin/python3", "-m", "venv", folder) and run(folder / "bin" / "pip", "install", "-q", requirement)
+            ok = run("/usr/bin/python3", "-m", "venv", folder) and run(
+                folder / "bin" / "pip", "install", "-q", requirement)
         if not ok:
             shutil.rmtree(folder, ignore_errors=True)
             return False
@@ -59,15 +60,17 @@ def install_python(name, version, tools):
     return True
 
 
+def normalized(name):
+    """Returns the name of a package of Python in the form in which names are compared."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def python_programs(name, folder):
     """Returns the programs of a package itself, without those of its dependencies."""
-    wanted = re.sub(r"[-_.]+", "-", name).lower()
     for info in folder.glob("lib/python3*/site-packages/*.dist-info"):
-        if re.sub(r"[-_.]+", "-", info.name.rsplit("-", 1)[0].rsplit(".dist", 1)[0]).lower().startswith(wanted + "-") or (
-                re.sub(r"[-_.]+", "-", info.name.split("-")[0]).lower() == wanted):
-            lines = (info / "RECORD").read_text().splitlines()
-            names = [line.split(",")[0] for line in lines if "/bin/" in line.split(",")[0]]
-            return [folder / "bin" / os.path.basename(path) for path in names]
+        if normalized(info.name.split("-")[0]) == normalized(name):
+            paths = [line.split(",")[0] for line in (info / "RECORD").read_text().splitlines()]
+            return [folder / "bin" / os.path.basename(path) for path in paths if "/bin/" in path]
     return []
 
 
@@ -133,6 +136,14 @@ def install(base, registries=REGISTRIES):
     return failed
 
 
+def write_debian(packages, path=LIST):
+    """Replaces the section `[debian]` of the list; `packages` maps names to versions."""
+    head = path.read_text().split("[debian]\n")[0]
+    lines = (f'{name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)} = "{version}"\n'
+             for name, version in sorted(packages.items()))
+    path.write_text(head + "[debian]\n" + "".join(lines))
+
+
 def upstream_version(version):
     """Returns the version of the program in a version of Debian: `1:2.39.5+dfsg-0+deb12u2` is `2.39.5`."""
     version = re.sub(r"^\d+:", "", version)
@@ -173,6 +184,11 @@ class Installed:
             if owner:
                 return owner
         return None
+
+    def debian_packages(self, names):
+        """Returns the packages of Debian that hold one of the programs, with their versions."""
+        owners = {self.package_of(path) for path in map(self.path_of, names) if path}
+        return {owner.split(":")[0]: self.versions[owner] for owner in owners if owner in self.versions}
 
     def is_pinned(self, name):
         """Returns `True` for a program of `tools`, whose version `programs.toml` pins."""

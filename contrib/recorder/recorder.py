@@ -3,9 +3,9 @@
 
 import argparse
 import collections
+import hashlib
 import json
 import pathlib
-import random
 import re
 import sys
 import time
@@ -40,8 +40,8 @@ def write_records(records, file):
     return kept
 
 
-def readable_commands(guard, programs, installed, every_name):
-    """Returns the commands that the guard allows as reads: the cases, and calls from the tables.
+def candidates(programs, installed, every_name=False):
+    """Returns commands that may read: the cases, and calls from the tables.
 
     Only commands with the name of one of the programs count that is installed or a builtin of bash.
     """
@@ -56,7 +56,21 @@ def readable_commands(guard, programs, installed, every_name):
     for command in tables.all_cases(CRATE):
         if tables.words_of(command) & present or any(name in command for name in spaced):
             commands.append(command)
-    return classifier.allowed(guard, commands)
+    return list(dict.fromkeys(commands))
+
+
+def draw(commands, seed, count, is_allowed):
+    """Returns a sample of the allowed commands.
+
+    The order of the hashes decides, so that the sample hardly changes if commands are added.
+    """
+    ordered = sorted(commands, key=lambda command: hashlib.sha256(f"{seed} {command}".encode()).digest())
+    drawn = []
+    for start in range(0, len(ordered), 2 * count):
+        drawn += is_allowed(ordered[start:start + 2 * count])
+        if len(drawn) >= count:
+            break
+    return drawn[:count]
 
 
 def breadth_first(commands):
@@ -160,6 +174,13 @@ def install(arguments):
     return 1 if failed else 0
 
 
+def seen(_arguments):
+    """Subcommand `seen`."""
+    names = {name for program in tables.read_programs(CRATE / "programs") for name in program.names}
+    packages.write_debian(packages.Installed(sandbox.base_folder()).debian_packages(names))
+    return 0
+
+
 def check_tables(arguments):
     """Subcommand `tables`."""
     every = tables.read_programs(CRATE / "programs")
@@ -169,7 +190,8 @@ def check_tables(arguments):
         records = read_rows(arguments.seen)
     else:
         sandbox.check_machine()
-        commands = breadth_first(readable_commands(arguments.guard, programs, installed, arguments.every_name))
+        possible = candidates(programs, installed, arguments.every_name)
+        commands = breadth_first(classifier.allowed(arguments.guard, possible))
         print(f"{len(commands)} commands", flush=True)
         recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
         deadline = time.monotonic() + 60 * arguments.minutes if arguments.minutes else None
@@ -195,8 +217,9 @@ def sample(arguments):
     sandbox.check_machine()
     programs = tables.read_programs(CRATE / "programs")
     installed = packages.Installed(sandbox.base_folder())
-    commands = sorted(readable_commands(arguments.guard, programs, installed, False))
-    drawn = random.Random(arguments.seed).sample(commands, min(arguments.count, len(commands)))
+    drawn = draw(
+        candidates(programs, installed), arguments.seed, arguments.count,
+        lambda commands: classifier.allowed(arguments.guard, commands))
     known = open_findings.read()
     recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
     bad, still_open, failed = 0, 0, 0
@@ -212,7 +235,7 @@ def sample(arguments):
             bad += 1
             print(f"BAD  {record['command']}\n     {'; '.join(reasons)}")
     wrong = bad + failed
-    print(f"{len(drawn)} of {len(commands)} commands, seed {arguments.seed}; {still_open} open")
+    print(f"{len(drawn)} commands, seed {arguments.seed}; {still_open} open")
     print(f"recorder: {len(drawn) - wrong} passed, {wrong} failed")
     return 1 if wrong else 0
 
@@ -240,6 +263,7 @@ def parser():
     sub.add_argument("--variant", choices=sandbox.surroundings.VARIANTS, help="variant of the surroundings for all rows")
     sub = add("install", install, "install the packages of programs.toml", seconds=False)
     sub.add_argument("registries", nargs="*", choices=packages.REGISTRIES, help="default: all")
+    add("seen", seen, "write the packages of Debian with programs of the tables, and their versions, to programs.toml", False)
     sub = add("tables", check_tables, "run the reading commands of tables")
     sub.add_argument("names", nargs="*", help="programs; default: all that are installed")
     add_guard(sub)
