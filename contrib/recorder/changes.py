@@ -9,7 +9,7 @@ import re
 import stat
 import struct
 
-MOST_CHANGES = 200
+MOST_CHANGES = 5000
 MOST_BYTES_COMPARED = 64 << 20
 KINDS = {stat.S_IFREG: "file", stat.S_IFLNK: "link", stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 # Names of fields that hold the identifier of a machine, a user or an installation.

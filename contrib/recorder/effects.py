@@ -24,9 +24,9 @@ CHANGED_STATE = re.compile(r"(^|/)[\w.-]*(cache|log|lock|history|state|trustdb|r
 
 
 def is_own_file(path, programs):
-    """Returns `True` for a file such as `~/.config/fossil.db` with the name of a program that ran."""
-    match = re.fullmatch(r"\.config/([^/.]+)[^/]*|\.([^/.]+)", path)
-    return bool(match) and (match[1] or match[2]) in programs
+    """Returns `True` for a file such as `~/.config/fossil.db` or `~/.nix-profile` with the name of a program that ran."""
+    match = re.fullmatch(r"(?:\.config/|\.)([^/.]+?)(?:[-.][^/]*)?", path)
+    return bool(match) and match[1] in programs
 
 
 def in_home(change, programs=()):

@@ -99,6 +99,14 @@ def install_npm(name, version, tools):
     return True
 
 
+def available(names):
+    """Returns the names of the packages that apt knows: the list was made on a machine with other sources, too."""
+    shown = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", *names], capture_output=True, text=True, check=False).stdout
+    known = set(re.findall(r"^Package: (\S+)", shown, re.MULTILINE))
+    return [name for name in names if name in known]
+
+
 def link_rust(tools):
     """Links the toolchain of Rust of this machine, which an ordinary user may not be able to read."""
     rustc = shutil.which("rustc")
@@ -122,7 +130,7 @@ def install(base, registries=REGISTRIES):
     packages, failed = read_list(), []
     tools = base / "tools"
     if "debian" in registries:
-        names = list(packages["debian"])
+        names = available(packages["debian"])
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         if not run("apt-get", "install", "-y", "--no-install-recommends", *names, env=environment):
             failed.append("debian")

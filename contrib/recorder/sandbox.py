@@ -23,6 +23,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SECONDS = 8
 NEEDED = ("unshare", "strace", "setpriv", "chroot", "mount", "ip", "git", "bash")
 MOST_PROGRAMS = 40
+# A record lists at most this number of changes in each place.
+MOST_LISTED = 60
 # A word that names a file with an ending, or a folder, below the project.
 FILE_WORD = re.compile(r"(?<![\w$/~.=-])(?:\./)?[A-Za-z0-9_][\w./-]*\.[A-Za-z0-9.]+(?![\w(])")
 FOLDER_WORD = re.compile(r"(?<![\w$/~.-])([a-z]{3,10})/(?=[\s\"']|$)")
@@ -137,7 +139,7 @@ def record_of(result, shown):
         "status": shown.status if result["in_time"] else "timeout",
         "output": result["output"],
         "ran": markers + project_programs(shown.programs),
-        **places,
+        **{place: listed[:MOST_LISTED] for place, listed in places.items()},
         "temporary": result["temporary"],
         "connected": sorted(shown.connections),
         "programs": [
