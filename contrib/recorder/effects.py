@@ -16,7 +16,11 @@ SHARED_SETTINGS = re.compile(
 )
 # Histories, logs and locks that are no folders.
 STATE_FILE = re.compile(r"^\.[\w.-]*(history|hst|log|lock|cache|hsts|info)[\w.-]*$")
-OWN_FOLDER = re.compile(r"^\.(cache|npm|yarn)/|^\.config/[^/]+/|^\.local/(share|state)/[^/]+/|^\.(?!config/|local/)[^/]+/")
+OWN_FOLDER = re.compile(
+    r"^\.(cache|npm|yarn)/|^\.config/[^/]+/|^\.local/(share|state)/[^/]+/|^\.(?!config/|local/)[^/]+/"
+    # `~/.local/pipx`
+    r"|^\.local/(?!share/|state/|bin/|lib/)[^/]+/"
+)
 # Folders of caches in the home whose name has no dot.
 CACHE_FOLDER = re.compile(r"^go/pkg/")
 HOOK = re.compile(r"(^|/)hooks(/|$)")

@@ -68,7 +68,7 @@ def command_line(root, trace, job):
     } | job["environment"]
     return [
         "strace", "-f", "-q", "-s", "64", "--seccomp-bpf", "-e", "signal=none", "-o", str(trace),
-        "-e", "trace=connect,execve,kill,tkill,tgkill,pidfd_send_signal",
+        "-e", "trace=clone,clone3,connect,execve,fork,kill,pidfd_send_signal,tgkill,tkill,vfork",
         "chroot", str(root), "setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set", "-all",
         "--no-new-privs", "env", "-i", "-C", job["project"], *(f"{name}={value}" for name, value in variables.items()),
         "bash", "-c", job["command"],

@@ -8,6 +8,7 @@ RESUMED = re.compile(r"^<\.\.\. execve resumed>.*= 0$")
 UNFINISHED = re.compile(r'^execve\("((?:[^"\\]|\\.)*)", \[(.*?)\](?:\.\.\.)?, .*<unfinished')
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\.\.\.)?')
 CONNECTED = re.compile(r"connect\(\d+, \{sa_family=(AF_INET6?), sin6?_port=htons\((\d+)\)")
+FORKED = re.compile(r"^(?:(?:clone3?|v?fork)\(|<\.\.\. (?:clone3?|v?fork) resumed>).* = (\d+)$")
 SIGNALLED = re.compile(r"^(kill|tkill|tgkill|pidfd_send_signal)\(([-\d, ]+), (SIG\w+|0)")
 EXITED = re.compile(r"^\+\+\+ exited with (\d+) \+\+\+")
 KILLED = re.compile(r"^\+\+\+ killed by (SIG\w+)")
@@ -39,6 +40,8 @@ class Trace:
             self._unfinished[process] = (match[1], match[2])
         elif RESUMED.match(event) and process in self._unfinished:
             self._start(process, *self._unfinished.pop(process))
+        elif match := FORKED.match(event):
+            self.children.add(int(match[1]))
         elif match := CONNECTED.search(event):
             self.connections.add((match[1], int(match[2])))
         elif match := SIGNALLED.match(event):

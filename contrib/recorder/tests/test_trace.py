@@ -18,6 +18,11 @@ TRACE = r"""7 execve("/usr/sbin/chroot", ["chroot", "/r", "setpriv"], 0x7ff /* 9
 9 connect(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 9) = -1 ENOENT
 9 kill(8, SIGTERM) = 0
 9 kill(8, 0) = 0
+9 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>
+9 <... clone resumed>, child_tidptr=0x7f8) = 11
+9 vfork()                           = 12
+9 kill(11, SIGKILL) = 0
+9 kill(-12, SIGKILL) = 0
 9 kill(1, SIGHUP) = -1 EPERM (Operation not permitted)
 8 +++ killed by SIGTERM +++
 9 +++ exited with 2 +++
