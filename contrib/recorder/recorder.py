@@ -138,8 +138,14 @@ def version_of(name, installed, records):
 
 
 def mark(evaluation, programs, installed, records, day):
-    """Writes the key `checked` into the tables. Returns the titles of the marked programs."""
+    """Writes the key `checked` into the tables. Returns the titles of the marked programs.
+
+    A program that took part in a command that did more than read loses the key.
+    """
     marked = []
+    for program in programs:
+        if program.title in evaluation.blamed:
+            program.file.write_text(tables.without_checked(program.file.read_text(), program.index))
     for program, name in evaluation.to_mark(programs, packages.read_list()["namesakes"]):
         by = tables.BY if name == program.names[0] else f"{tables.BY} ({name})"
         if name in evaluation.as_files or " " in name:

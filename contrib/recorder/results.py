@@ -85,6 +85,7 @@ class Evaluation:
         if reasons:
             self.violations.append((record, reasons, sorted(concerned)))
 
+    @functools.cached_property
     def blamed(self):
         """Returns the titles of the programs that took part in a command that did more than read."""
         return {title for _, _, concerned in self.violations for title in concerned}
@@ -94,7 +95,7 @@ class Evaluation:
 
         `namesakes` are the titles of tables whose program is not the installed one.
         """
-        blamed = self.blamed()
+        blamed = self.blamed
         marked = []
         for program in programs:
             names = self.succeeded.get(program.title, {})

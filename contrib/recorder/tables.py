@@ -163,3 +163,11 @@ def with_checked(text, index, line):
     else:
         at = next((number for number in range(first, end) if re.match(r"\w", lines[number])), end)
     return "".join([*lines[:at], line + "\n", *lines[at:]])
+
+
+def without_checked(text, index):
+    """Returns the text of a table without the key `checked` that this tool wrote for one program."""
+    lines = text.splitlines(keepends=True)
+    first, end = entry_lines(lines, index)
+    kept = [line for line in lines[first:end] if not (line.startswith("checked =") and BY in line)]
+    return "".join([*lines[:first], *kept, *lines[end:]])

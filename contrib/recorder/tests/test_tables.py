@@ -40,6 +40,13 @@ class TablesTest(unittest.TestCase):
         new = tables.with_checked(text, 1, LINE)
         self.assertEqual([program.get("checked") is not None for program in tomllib.loads(new)["program"]], [False, True])
 
+    def test_the_key_of_this_tool_can_be_removed(self):
+        text = '[[program]]\nnames = ["a"]\nreads = "x"\n\n[[program]]\nnames = ["b"]\nreads = "x"\n'
+        both = tables.with_checked(tables.with_checked(text, 0, LINE), 1, LINE)
+        self.assertEqual(tables.without_checked(both, 0), tables.with_checked(text, 1, LINE))
+        other = 'checked = { version = "1", by = "x --help", on = 2026-01-01 }\nreads = "x"\n'
+        self.assertEqual(tables.without_checked(other, 0), other)
+
     def test_another_kind_of_check_is_kept(self):
         text = 'checked = { version = "1", by = "x --help", on = 2026-01-01 }\nreads = "x"\n'
         self.assertEqual(tables.with_checked(text, 0, LINE), text)
