@@ -156,8 +156,8 @@ def upstream_version(version):
     """Returns the version of the program in a version of Debian: `1:2.39.5+dfsg-0+deb12u2` is `2.39.5`."""
     version = re.sub(r"^\d+:", "", version)
     version = version.rsplit("-", 1)[0] if "-" in version else version
-    version = re.sub(r".*\+really", "", version)
-    return re.split(r"[+~]", version)[0]
+    version = re.sub(r".*[+.]really\.?", "", version)
+    return re.split(r"[+~]|\.(?:dfsg|ds\d|git)", version)[0]
 
 
 class Installed:

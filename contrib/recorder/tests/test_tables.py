@@ -64,7 +64,8 @@ class VersionsTest(unittest.TestCase):
     def test_versions_of_debian_lose_what_debian_adds(self):
         for version, upstream in (
             ("1:2.39.5-0+deb12u2", "2.39.5"), ("5.2.15-2+b7", "5.2.15"), ("1.28.2+ds1-3+b3", "1.28.2"), ("20230101", "20230101"),
-            ("4.0~rc1-1", "4.0"), ("1.0+really2.1-1", "2.1"),
+            ("4.0~rc1-1", "4.0"), ("1.0+really2.1-1", "2.1"), ("0.8.really.0.7.6-1", "0.7.6"), ("1.14.0.dfsg-2", "1.14.0"),
+            ("02.19.git.2021-2", "02.19"),
         ):
             self.assertEqual(packages.upstream_version(version), upstream)
 
