@@ -355,8 +355,12 @@ fn checked_programs_are_listed_on_the_page_about_tables() {
                 by,
                 on,
             } = checked;
-            if by.starts_with(RECORDER) {
-                recorded.push(format!("`{program}` {version}"));
+            if let Some(rest) = by.strip_prefix(RECORDER) {
+                // `contrib/recorder (gawk)`: another program of the entry ran.
+                let named = rest
+                    .strip_prefix(" (")
+                    .and_then(|rest| rest.split(')').next());
+                recorded.push(format!("`{}` {version}", named.unwrap_or(program)));
             } else {
                 rows.push(format!("| `{program}` | {version} | {by} | {on} |\n"));
             }
