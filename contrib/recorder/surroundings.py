@@ -44,7 +44,7 @@ GIT_HOOKS = (
 GIT_PROGRAMS = (
     "core.fsmonitor core.pager core.editor core.sshCommand core.askPass core.gitProxy core.alternateRefsCommand "
     "diff.external diff.planted.command diff.planted.textconv filter.planted.clean filter.planted.smudge "
-    "filter.planted.process merge.planted.driver merge.tool.cmd difftool.planted.cmd mergetool.planted.cmd "
+    "merge.planted.driver merge.tool.cmd difftool.planted.cmd mergetool.planted.cmd "
     "gpg.program gpg.ssh.program gpg.x509.program sequence.editor credential.helper pager.log pager.diff "
     "pager.status pager.branch pager.tag pager.show web.browser browser.planted.cmd help.browser man.planted.cmd "
     "interactive.diffFilter uploadpack.packObjectsHook trailer.planted.command trailer.planted.cmd "
@@ -197,7 +197,9 @@ def planted_repository():
     for setting in GIT_PROGRAMS:
         section, *middle, key = setting.split(".")
         heading = f'[{section} "{middle[0]}"]' if middle else f"[{section}]"
-        runs = touch("git-" + setting)
+        # A filter copies its input. git appends words to most of the commands; the comment takes them.
+        copies = "; cat" if key in ("clean", "smudge") else ""
+        runs = f"{touch('git-' + setting)}{copies} #"
         # An alias, and a helper of credentials, run a shell command only after `!`.
         value = f"!{runs}" if section in ("alias", "credential") else runs
         lines.append(f'{heading}\n\t{key} = "{value}"\n')
