@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs commands in a sandbox and records what they did. See README.md."""
+"""Runs commands in a sandbox and records their effects. See README.md."""
 
 import argparse
 import collections

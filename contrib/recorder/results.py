@@ -56,7 +56,7 @@ def is_named(name, command):
 
 
 class Evaluation:
-    """Which programs of the tables ran in a list of records, and how."""
+    """Programs of the tables that ran in a list of records, and commands that did more than read."""
 
     def __init__(self, programs, records):
         self.by_name = {name: program for program in programs for name in program.names}

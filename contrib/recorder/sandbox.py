@@ -1,4 +1,4 @@
-"""Runs commands in namespaces of their own and returns what they did.
+"""Runs commands in namespaces of their own and returns a record of each.
 
 A command runs as an ordinary user in an overlay of the whole system, without a network and without other
 processes. The changes are in memory and are discarded.
@@ -94,7 +94,7 @@ class Recorder:
                     yield started.popleft().result()
 
     def run(self, row, folder):
-        """Returns the row with what its command did; `folder` is scratch space."""
+        """Returns the record of a row; `folder` is scratch space."""
         extra = folder / "extra"
         write_operands(extra, row, self.project, self.samples)
         job = {
@@ -122,7 +122,7 @@ class Recorder:
 
 
 def record_of(result, shown):
-    """Returns the part of a record that describes what the command did."""
+    """Returns the fields of a record that the run of the command adds."""
     places = {"project": [], "home": [], "system": []}
     markers = []
     for change in result["changes"]:
@@ -176,7 +176,7 @@ def sample_for(name, samples):
 
 
 def named_files(command):
-    """Returns the relative files and the folders that a command names, by their look."""
+    """Returns the relative files and the folders that a command names, by the form of the words."""
     files = [word.removeprefix("./") for word in FILE_WORD.findall(command)]
     folders = FOLDER_WORD.findall(command)
     return [name for name in files if ".." not in name], folders

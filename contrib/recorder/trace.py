@@ -15,7 +15,7 @@ KILLED = re.compile(r"^\+\+\+ killed by (SIG\w+)")
 
 
 class Trace:
-    """What a trace shows. `shell` is the first program; programs before it prepare the sandbox."""
+    """Programs, connections and signals of a trace. Programs before `shell` prepare the sandbox."""
 
     def __init__(self, text, shell="bash"):
         self.main = None

@@ -41,7 +41,7 @@ class SandboxTest(unittest.TestCase):
         self.assertEqual(record["temporary"], ["/tmp/t"])
         self.assertEqual(self.record("ls new")["status"], 2)
 
-    def test_code_of_the_project_is_noticed(self):
+    def test_code_of_the_project_is_recorded(self):
         self.assertEqual(self.record("python3 manage.py")["ran"], ["manage"])
         self.assertEqual(self.record("git status", variant="repository")["ran"][:1], ["git-core.fsmonitor"])
 
@@ -50,7 +50,7 @@ class SandboxTest(unittest.TestCase):
             'cat a/b l; echo "$PLANTED"', files={"a/b": "one\n", "l": "-> a/b"}, environment={"PLANTED": "two"})
         self.assertEqual(record["output"], "one\none\ntwo\n")
 
-    def test_what_goes_on_running_is_noticed(self):
+    def test_processes_that_continue_are_recorded(self):
         record = self.record("sleep 60 & sleep 0.1")
         self.assertEqual((record["status"], record["left_running"]), (0, ["sleep"]))
 
