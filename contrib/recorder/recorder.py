@@ -108,13 +108,13 @@ def selected(programs, names):
 
 
 def printed_versions(name, records):
-    """Returns the versions in the output of a program for `--version`, in their order."""
-    calls = (f"{name} --version", f"{name} version", f"{name} -version", f"{name} -V", f"{name} version --client")
-    versions = []
-    for record in records:
-        if record["command"] in calls and record["status"] in (0, 1):
-            versions += VERSION.findall(record.get("output", ""))
-    return versions
+    """Returns the versions that a program prints for `--version`, or for another word with this meaning."""
+    for call in ("--version", "version", "-version", "-V", "version --client"):
+        for record in records:
+            if record["command"] == f"{name} {call}" and record["status"] in (0, 1):
+                if versions := VERSION.findall(record.get("output", "")):
+                    return versions
+    return []
 
 
 def version_of(name, installed, records):
