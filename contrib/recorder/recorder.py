@@ -73,6 +73,19 @@ def draw(commands, seed, count, is_allowed):
     return drawn[:count]
 
 
+def of_checked_programs(commands, programs):
+    """Returns the commands whose programs all have the mark of this tool: all their commands only read when they
+    were marked. Programs of another machine that were never run would make the sample a matter of chance."""
+    marked, others = set(), set()
+    for program in programs:
+        is_marked = program.entry.get("checked", {}).get("by") == tables.BY
+        (marked if is_marked else others).update(program.names)
+    return [
+        command for command in commands
+        if tables.words_of(command) & marked and not tables.words_of(command) & others
+    ]
+
+
 def breadth_first(commands):
     """Returns the commands in an order in which every first word comes once before one comes twice."""
     ranks = collections.Counter()
@@ -224,7 +237,7 @@ def sample(arguments):
     programs = tables.read_programs(CRATE / "programs")
     installed = packages.Installed(sandbox.base_folder())
     drawn = draw(
-        candidates(programs, installed), arguments.seed, arguments.count,
+        of_checked_programs(candidates(programs, installed), programs), arguments.seed, arguments.count,
         lambda commands: classifier.allowed(arguments.guard, commands))
     known = open_findings.read()
     recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
