@@ -37,7 +37,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// What a path names.
+/// Kind of the file, folder or link at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Entry {

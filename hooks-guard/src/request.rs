@@ -86,14 +86,14 @@ pub struct PermissionRequest {
     /// unknown. Used if the caller proves that it is a process of the same user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_variables: Option<Vec<String>>,
-    /// What the classifier may look at in `cwd`, besides the text of the command. Not part of the
+    /// Sources that the classifier may read in `cwd`, besides the text of the command. Not part of the
     /// JSON: only the process that receives a request knows where it comes from.
     #[serde(skip)]
     #[cfg_attr(feature = "http", schema(ignore))]
     pub sight: Sight,
 }
 
-/// What the classifier may look at, besides the text of a command.
+/// Sources that the classifier may read, besides the text of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sight {
     /// Nothing: the text alone decides.

@@ -44,7 +44,7 @@ pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: S
     };
     for folder in &folders {
         for rule in &rules {
-            let search = Search {
+            let search = RuleSearch {
                 view: context.workspace,
                 call,
                 rule,
@@ -134,14 +134,14 @@ fn is_off(context: &Context<'_>, call: &Call, rule: &LoadRule) -> bool {
 }
 
 /// Search for the files of one rule from one folder.
-struct Search<'a> {
+struct RuleSearch<'a> {
     view: &'a WorkspaceView<'a>,
     call: &'a Call,
     rule: &'a LoadRule,
     folder: &'a str,
 }
 
-impl Search<'_> {
+impl RuleSearch<'_> {
     /// Returns the effect of the first file that decides, with the reason.
     fn run(&self, analysis: &mut Analysis) -> Option<(Effect, String)> {
         for folder in self.folders()? {

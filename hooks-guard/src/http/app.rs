@@ -101,18 +101,13 @@ pub(super) async fn around(
     response
 }
 
-/// Marks a request of a caller that has the service's key: a process of the same user on this
-/// machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Proved;
-
 /// Checks the proof of a request, if it has one, and signs the response.
 pub(super) async fn proved(request: Request, next: Next) -> Response {
     match identity::check(request).await {
         Err(refused) => refused.into_response(),
         Ok((request, None)) => next.run(request).await,
         Ok((mut request, Some(proved))) => {
-            request.extensions_mut().insert(Proved);
+            request.extensions_mut().insert(identity::Proved);
             proved.sign(next.run(request).await).await
         }
     }

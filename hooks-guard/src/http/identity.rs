@@ -113,6 +113,11 @@ pub(crate) async fn identity(
     Ok(Json(Identity { nonce, proof }))
 }
 
+/// Marks a request of a caller that has the service's key: a process of the same user on this
+/// machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proved;
+
 /// A request with a valid proof, and the data to sign its response.
 pub(super) struct VerifiedRequest {
     handshake: Handshake,

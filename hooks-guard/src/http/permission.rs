@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
-use super::app::Proved;
 use super::error::{ApiError, RequestId};
+use super::identity::Proved;
 use super::limit::{Allowance, ClientIdentity, Peer};
 use super::state::AppState;
 use super::{body, changes, metrics};

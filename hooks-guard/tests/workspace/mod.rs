@@ -1,4 +1,4 @@
-//! Commands in folders with real files: what lies beside a command decides.
+//! Commands in folders with real files: the files and variables beside a command decide.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
