@@ -46,7 +46,7 @@ pub(crate) fn part(total: &Score, counts: &Counts) -> String {
     for (tag, score) in counts.tags.iter().filter(|(_, score)| score.all >= FEW) {
         row(&mut text, tag, score);
     }
-    text += "\nHow often the class is right where the classifier says a confidence:\n\n\
+    text += "\nHow often the class is right where the classifier returns a confidence:\n\n\
              | Confidence | commands | class right |\n\
              |---|---:|---:|\n";
     for (hundredths, score) in &counts.confidence {
