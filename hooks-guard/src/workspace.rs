@@ -13,7 +13,16 @@ use crate::files;
 pub struct LocalWorkspace {
     folder: PathBuf,
     home: Option<PathBuf>,
-    variables: Option<Vec<Variable>>,
+    variables: VariableSource,
+}
+
+/// Variables with which a command starts.
+#[derive(Clone, Debug)]
+enum VariableSource {
+    Unknown,
+    /// Those of this process, read when they are asked for.
+    Process,
+    Given(Vec<Variable>),
 }
 
 impl LocalWorkspace {
@@ -24,14 +33,14 @@ impl LocalWorkspace {
         is_folder.then(|| Self {
             folder: folder.to_owned(),
             home: home.map(Path::to_owned),
-            variables: None,
+            variables: VariableSource::Unknown,
         })
     }
 
     /// Answers with the variables of this process, which the command inherits as well.
     #[must_use]
     pub fn with_own_variables(mut self) -> Self {
-        self.variables = Some(own_variables().collect());
+        self.variables = VariableSource::Process;
         self
     }
 
@@ -48,7 +57,7 @@ impl LocalWorkspace {
             name,
             value: Some(value),
         });
-        self.variables = Some(variables.collect());
+        self.variables = VariableSource::Given(variables.collect());
         self
     }
 
@@ -56,7 +65,7 @@ impl LocalWorkspace {
     #[must_use]
     pub fn with_secret_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
         let secret = |name| Variable { name, value: None };
-        self.variables = Some(names.into_iter().map(secret).collect());
+        self.variables = VariableSource::Given(names.into_iter().map(secret).collect());
         self
     }
 }
@@ -137,8 +146,9 @@ impl Workspace for LocalWorkspace {
 
     fn variables(&self) -> Answer<Vec<Variable>> {
         match &self.variables {
-            Some(variables) => Answer::Known(variables.clone()),
-            None => Answer::Unknown,
+            VariableSource::Unknown => Answer::Unknown,
+            VariableSource::Process => Answer::Known(own_variables().collect()),
+            VariableSource::Given(variables) => Answer::Known(variables.clone()),
         }
     }
 }

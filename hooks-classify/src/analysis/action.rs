@@ -39,7 +39,10 @@ pub(crate) enum Action {
     RecordScript(Language, String),
 
     /// Reads a file, or with `below` a folder and all files below it.
-    ReadFile { file: Arg, recursive: bool },
+    ReadFile {
+        file: Arg,
+        recursive: bool,
+    },
     /// Reads the files that are named in a file, or on the input where it is `-`.
     ReadFileList(Box<FileList>),
     /// Notes a file or folder whose name the current pipeline prints.
@@ -60,6 +63,7 @@ pub(crate) enum Action {
     CopyFile(Arg, Arg),
     /// Remembers the folder that the shell changes to.
     ChangeDirectory(Arg),
+    ReturnToEarlierDirectory,
 
     /// Notes that a variable is set that changes which programs run.
     CheckVariable(String, Arg),

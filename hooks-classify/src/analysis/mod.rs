@@ -176,6 +176,11 @@ impl Analysis {
         self.push(Action::ChangeDirectory(folder.clone()));
     }
 
+    /// Notes that the shell returns to a folder in which it was before.
+    pub(crate) fn return_to_earlier_directory(&mut self) {
+        self.push(Action::ReturnToEarlierDirectory);
+    }
+
     /// Notes that a variable is set that changes which programs run.
     pub(crate) fn check_variable(&mut self, name: &str, value: &Arg) {
         self.push(Action::CheckVariable(name.to_owned(), value.clone()));

@@ -10,6 +10,9 @@ use super::possible_path::PossiblePath;
 use super::script::Command;
 use super::value::Value;
 
+/// Path of the folder in which a command starts.
+pub(crate) const START_FOLDER: &str = "./";
+
 /// Limit of folders in which the shell may be; more are not followed.
 const MAX_FOLDERS: usize = 8;
 
@@ -63,6 +66,8 @@ pub(crate) struct Environment {
     pub(crate) files: HashMap<String, FileContents>,
     /// Folders in which the shell may be.
     pub(crate) working_directories: BTreeSet<String>,
+    /// Folders in which the shell was before.
+    pub(crate) earlier_directories: BTreeSet<String>,
     /// `$0` of a child shell, if the text sets it.
     pub(crate) command_name: Option<Arg>,
     /// `$1`, `$2` …; `None` if they are unknown.
@@ -304,11 +309,28 @@ impl Environment {
     /// Changes the working directory. A relative path is followed from each folder in which the
     /// shell may be.
     pub(crate) fn change_directory(&mut self, path: &str) {
+        self.earlier_directories.extend(self.folders());
         let folders = &mut self.working_directories;
         if path.starts_with(['/', '~']) || folders.is_empty() {
             *folders = [path.to_owned()].into();
         } else if folders.len() <= MAX_FOLDERS {
             *folders = folders.iter().map(|f| format!("{f}/{path}")).collect();
+        }
+    }
+
+    /// Returns to one of the folders in which the shell was before, which may be any of them.
+    pub(crate) fn return_to_earlier_directory(&mut self) {
+        let mut folders = std::mem::take(&mut self.earlier_directories);
+        folders.extend(self.folders());
+        self.earlier_directories.clone_from(&folders);
+        self.working_directories = folders;
+    }
+
+    /// Returns the folders in which the shell may be: [`START_FOLDER`] if it was not changed.
+    fn folders(&self) -> BTreeSet<String> {
+        match self.working_directories.is_empty() {
+            true => [START_FOLDER.to_owned()].into(),
+            false => self.working_directories.clone(),
         }
     }
 
@@ -396,8 +418,13 @@ impl Environment {
                 .entry(name.clone())
                 .or_insert_with(|| Rc::clone(body));
         }
+        if self.working_directories.is_empty() != other.working_directories.is_empty() {
+            self.working_directories.insert(START_FOLDER.to_owned());
+        }
         self.working_directories
             .extend(other.working_directories.iter().cloned());
+        self.earlier_directories
+            .extend(other.earlier_directories.iter().cloned());
         self.called_functions
             .extend(other.called_functions.iter().cloned());
         self.integer_variables

@@ -190,6 +190,10 @@ fn track_alias_file(analysis: &mut Analysis, call: &Call) {
 
 /// Remembers the folder that the shell changes to.
 fn track_cd(analysis: &mut Analysis, call: &Call) {
+    if call.path == "popd" {
+        analysis.return_to_earlier_directory();
+        return;
+    }
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;
     }
@@ -201,9 +205,10 @@ fn track_cd(analysis: &mut Analysis, call: &Call) {
     let span = call.args.first().map_or(Span::default(), |arg| arg.span);
     match operands.iter().find(|arg| !arg.text.starts_with('-')) {
         Some(folder) => analysis.change_directory(folder),
-        None if operands.is_empty() && call.path != "pushd" => {
+        None if call.args.is_empty() && call.path != "pushd" => {
             analysis.change_directory(&Arg::new("~", span));
         }
-        None => {}
+        // `cd -`, `pushd +1`, `pushd` alone
+        None => analysis.return_to_earlier_directory(),
     }
 }

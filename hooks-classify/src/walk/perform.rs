@@ -7,7 +7,7 @@ use crate::analysis::{
 use crate::languages;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
-use crate::model::environment::FileContents;
+use crate::model::environment::{FileContents, START_FOLDER};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
@@ -116,6 +116,9 @@ impl Interpreter<'_> {
                 self.shell.environment.copy_file(source.text, target.text);
             }
             Action::ChangeDirectory(folder) => self.change_directory(&folder),
+            Action::ReturnToEarlierDirectory => {
+                self.shell.environment.return_to_earlier_directory();
+            }
 
             Action::CheckVariable(name, value) => self.check_variable(&name, &value),
             Action::SetVariable(name, value) => self.shell.environment.set(&name, value),
@@ -255,17 +258,15 @@ impl Interpreter<'_> {
             _ => folder.path().to_owned(),
         };
         let before = self.shell.environment.working_directories.clone();
+        let place = self.context().folder_at(&path);
         self.shell.environment.change_directory(&path);
         // If there is no such folder, the shell stays where it is.
         if self.workspace.is_known()
-            && let Some(place) = self.context().folder_at(&path)
-            && !matches!(
-                self.workspace.resolved_entry(&place),
-                Answer::Known(Entry::Folder)
-            )
+            && let Some(place) = place
+            && self.workspace.resolved_entry(&place) != Answer::Known(Entry::Folder)
         {
             let stays = match before.is_empty() {
-                true => ["./".to_owned()].into(),
+                true => [START_FOLDER.to_owned()].into(),
                 false => before,
             };
             self.shell.environment.working_directories.extend(stays);

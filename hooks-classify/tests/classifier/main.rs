@@ -17,3 +17,4 @@ mod shells;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal_input;
+mod workspace;
