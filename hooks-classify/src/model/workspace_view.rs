@@ -188,10 +188,10 @@ impl<'w> WorkspaceView<'w> {
 fn normalized(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
+        match part.as_bytes() {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()),
+            _ => parts.push(part),
         }
     }
     format!("/{}", parts.join("/"))

@@ -25,6 +25,7 @@ mod graphql;
 mod http;
 mod interpreters;
 mod known_output;
+pub(crate) mod line_filters;
 mod machine;
 mod monitors;
 pub(crate) mod output_kind;

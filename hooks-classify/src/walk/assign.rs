@@ -18,6 +18,7 @@ use crate::programs::addresses::remote_host;
 use crate::programs::file_roles::is_in_private_folder;
 use crate::secrets::names::is_secret_variable;
 use crate::secrets::variables::is_secret;
+use crate::workspace::Variable;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for this command only. `keeps` is true for
@@ -125,7 +126,9 @@ impl Interpreter<'_> {
             return;
         };
         let is_set_here = |name: &str| self.shell.environment.variables.contains_key(name);
-        let mut printed = variables.iter().filter(|one| !is_set_here(&one.name));
+        let mut printed = variables
+            .iter()
+            .filter(|one| !is_set_here(&one.name) && self.is_printed(one));
         if let Some(secret) = printed.find(|one| is_secret(one)) {
             let how = match is_secret_variable(&secret.name) {
                 true => "by its name a secret",
@@ -134,6 +137,23 @@ impl Interpreter<'_> {
             let reason = format!("`{name}` prints `{}`, {how}", secret.name);
             self.require_confirmation(whole, reason);
         }
+    }
+
+    /// Returns `true` if a line about a variable passes the filters of the current command.
+    fn is_printed(&self, variable: &Variable) -> bool {
+        let Variable { name, value } = variable;
+        let value = value.as_deref().unwrap_or_default();
+        // Programs and builtins of shells write variables differently.
+        let forms = [
+            format!("{name}={value}"),
+            format!("export {name}={value}"),
+            format!("declare -x {name}=\"{value}\""),
+        ];
+        let passes = |line: &str| {
+            let mut filters = self.shell.output_filters.iter();
+            filters.all(|filter| filter.passes(line))
+        };
+        forms.iter().any(|text| text.lines().any(passes))
     }
 
     /// Requires confirmation for words that print a variable whose name is that of a secret, unless

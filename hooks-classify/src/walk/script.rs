@@ -2,12 +2,17 @@
 
 use super::interpreter::Interpreter;
 use super::redirect::{RedirectContext, Stdout};
+use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
 use crate::model::script::{
     AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
+    ShellWord, WordPiece,
 };
+use crate::model::span::Span;
+use crate::options::call::Call;
+use crate::programs::line_filters::LineFilter;
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -99,6 +104,7 @@ impl Interpreter<'_> {
             let before_all = (self.shell.output_kind, self.shell.piped_output_kind);
             let outer_source = self.sink.recorder.pipe_from(None);
             let mut start = self.sink.recorder.next_part();
+            let outer_filters = std::mem::take(&mut self.shell.output_filters);
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.shell.environment.clone();
                 let next = self.sink.recorder.next_part();
@@ -110,6 +116,8 @@ impl Interpreter<'_> {
                     self.shell.piped_output_kind = self.shell.output_kind;
                 }
                 self.shell.output_kind = OutputKind::Numbers;
+                let filters = self.filters_after(&pipeline.commands[at + 1..], &outer_filters);
+                self.shell.output_filters = filters;
                 output = self
                     .with_captured_stdout(at + 1 < pipeline.commands.len(), |interpreter| {
                         interpreter.run_pipeline_command(command, &current, at > 0)
@@ -125,12 +133,55 @@ impl Interpreter<'_> {
                     _ => Input::Unknown,
                 };
             }
+            self.shell.output_filters = outer_filters;
             self.sink.recorder.pipe_from(outer_source);
             self.shell.output_kind = self.shell.output_kind.followed_by(before_all.0);
             self.shell.piped_output_kind = before_all.1;
             return output;
         };
         self.run_command(command, input)
+    }
+
+    /// Returns the filters through which the output of a command passes before these commands of its
+    /// pipeline; `outer` are those of the pipeline itself.
+    fn filters_after(&self, commands: &[Command], outer: &[LineFilter]) -> Vec<LineFilter> {
+        let mut filters = Vec::new();
+        if !self.workspace.is_known() {
+            return filters;
+        }
+        for command in commands {
+            match self.line_filter(command) {
+                Some(filter) => filters.push(filter),
+                None => return filters,
+            }
+        }
+        filters.extend_from_slice(outer);
+        filters
+    }
+
+    /// Returns the lines that a command passes on; `None` if it may print anything.
+    fn line_filter(&self, command: &Command) -> Option<LineFilter> {
+        let CommandKind::Simple { assigns, words } = &command.kind else {
+            return None;
+        };
+        if !assigns.is_empty() || command.redirects.iter().any(Redirect::redirects_stdin) {
+            return None;
+        }
+        let arg = |word: &ShellWord| {
+            let is_pattern = |piece: &WordPiece| matches!(piece, WordPiece::Text { text, quoted: false } if text.contains(['*', '?', '[', '{', '~', '!']));
+            let glob = word.pieces.iter().any(is_pattern);
+            Some(Arg {
+                glob,
+                ..Arg::new(word.literal()?, Span::default())
+            })
+        };
+        let args: Vec<Arg> = words.iter().map(arg).collect::<Option<_>>()?;
+        let name = args.first().filter(|name| !name.glob)?;
+        let environment = &self.shell.environment;
+        let is_replaced = environment.functions.contains_key(&name.text)
+            || environment.aliases.contains_key(&name.text);
+        let program = self.tables.program(&name.text).filter(|_| !is_replaced)?;
+        LineFilter::of_call(&Call::read(&name.text, program, &args[1..]))
     }
 
     pub(crate) fn run_command(&mut self, command: &Command, input: &Input) -> Output {
@@ -148,6 +199,11 @@ impl Interpreter<'_> {
                 "there are too many commands to follow",
             );
             return None;
+        }
+        if command.redirects.iter().any(Redirect::redirects_stdout)
+            || self.shell.environment.stdio_redirected
+        {
+            self.shell.output_filters.clear();
         }
         if let CommandKind::Simple { assigns, words } = &command.kind {
             return self.run_simple_command(

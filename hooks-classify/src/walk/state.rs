@@ -10,6 +10,7 @@ use crate::model::io::OutputKind;
 use crate::model::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
 use crate::model::value::{Value, is_numeric};
 use crate::model::variable_name::is_numeric_parameter;
+use crate::programs::line_filters::LineFilter;
 
 /// A trap: it may run whenever the text runs.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub(crate) struct ShellState {
     pub(crate) output_kind: OutputKind,
     /// Kind of the output of the previous command of a pipeline.
     pub(crate) piped_output_kind: OutputKind,
+    /// Filters of lines through which the output of the current command passes first.
+    pub(crate) output_filters: Vec<LineFilter>,
 }
 
 /// What is known of a variable besides its value.
@@ -71,6 +74,7 @@ impl Default for ShellState {
             runs_in_child_process: false,
             output_kind: OutputKind::Numbers,
             piped_output_kind: OutputKind::Anything,
+            output_filters: Vec::new(),
         }
     }
 }

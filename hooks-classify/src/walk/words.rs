@@ -188,9 +188,11 @@ impl Interpreter<'_> {
                     let before = self.shell.environment.clone();
                     let outer_kind =
                         std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
+                    let filters = std::mem::take(&mut self.shell.output_filters);
                     let output = self.with_captured_stdout(true, |interpreter| {
                         interpreter.run_text(&text.text, place, &Input::Inherited)
                     });
+                    self.shell.output_filters = filters;
                     let kind = std::mem::replace(&mut self.shell.output_kind, outer_kind);
                     self.shell.exit_subshell(before);
                     // If the text changes `IFS`, the words of the output are unknown.
@@ -216,7 +218,9 @@ impl Interpreter<'_> {
                     let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
                     let outer_kind = self.shell.output_kind;
+                    let filters = std::mem::take(&mut self.shell.output_filters);
                     let output = self.run_text(&text.text, place, &Input::Inherited);
+                    self.shell.output_filters = filters;
                     self.shell.output_kind = outer_kind;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());

@@ -277,6 +277,59 @@ fn printed_variables_ask_if_one_of_them_is_a_secret() {
 }
 
 #[test]
+fn only_variables_that_pass_the_filters_are_printed() {
+    let files = Files {
+        variables: Some(vec![
+            ("HTTP_PROXY", "http://p:3128"),
+            ("NPM_TOKEN", "x"),
+            ("A", "b"),
+        ]),
+        ..Files::default()
+    };
+    for command in [
+        "env | grep -i proxy",
+        "env | grep PROXY | sort | head -3",
+        "printenv | grep -E '^(HTTP|HTTPS)_PROXY='",
+        "env | grep -v TOKEN",
+        "env | grep -c .",
+        "env | wc -l",
+        "export -p | grep -F PROXY",
+        "env | sort | grep -e ^A= -e PROXY",
+        "(env; ls) | grep proxy",
+        "bash -c env | grep PROXY",
+        "env | grep PROXY | cut -d= -f2",
+    ] {
+        assert!(!asks(&files, command), "{command}");
+    }
+    for command in [
+        "env | grep -i npm",
+        "env | grep .",
+        "env | grep -v PROXY",
+        "env | sort",
+        "env | cut -d= -f1 | grep PROXY",
+        "env | tee all | grep PROXY",
+        "env > all | grep PROXY",
+        "env >&2 | grep PROXY",
+        "{ env >&2; } | grep PROXY",
+        "{ env; } 2>&1 > all | grep PROXY",
+        "echo $(env) | grep PROXY",
+        "env | grep PROXY -C 9",
+        "env | grep -9 PROXY",
+        "env | grep -f list",
+        "env | grep $x",
+        "env | grep [P]ROXY",
+        "env | grep '[P]ROXY'",
+        "env | grep -vw TOKEN",
+        "env | xargs echo | grep PROXY",
+        "grep() { cat; }; env | grep PROXY",
+        "exec > all; env | grep PROXY",
+        "env | (grep PROXY; cat)",
+    ] {
+        assert!(asks(&files, command), "{command}");
+    }
+}
+
+#[test]
 fn a_deeply_nested_command_is_looked_into_as_well() {
     let files = Files::new([(".pnpmfile.cjs", "")]);
     let nested = format!("{}pnpm ls{}", "(".repeat(200), ")".repeat(200));
