@@ -1,7 +1,9 @@
 //! Variables of the environment: a variable in, `true` out if it holds a secret.
 
+use url::Url;
+
 use super::names::is_secret_variable;
-use super::secrets_in_text;
+use super::tokens::find;
 use crate::workspace::Variable;
 
 /// Returns `true` if a variable holds a secret: by its name, by the format of its value, or because
@@ -10,8 +12,17 @@ pub(crate) fn is_secret(variable: &Variable) -> bool {
     match variable.value.as_deref() {
         None => true,
         Some("") => false,
-        Some(value) => is_secret_variable(&variable.name) || !secrets_in_text(value).is_empty(),
+        Some(value) => {
+            is_secret_variable(&variable.name)
+                || find(value).next().is_some()
+                || has_password(value)
+        }
     }
+}
+
+/// Returns `true` if a text is an address with a password.
+fn has_password(text: &str) -> bool {
+    text.contains('@') && Url::parse(text).is_ok_and(|url| url.password().is_some())
 }
 
 impl Variable {

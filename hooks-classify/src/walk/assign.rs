@@ -126,10 +126,8 @@ impl Interpreter<'_> {
             return;
         };
         let is_set_here = |name: &str| self.shell.environment.variables.contains_key(name);
-        let mut printed = variables
-            .iter()
-            .filter(|one| !is_set_here(&one.name) && self.is_printed(one));
-        if let Some(secret) = printed.find(|one| is_secret(one)) {
+        let mut secrets = variables.iter().filter(|one| is_secret(one));
+        if let Some(secret) = secrets.find(|one| !is_set_here(&one.name) && self.is_printed(one)) {
             let how = match is_secret_variable(&secret.name) {
                 true => "by its name a secret",
                 false => "which holds a secret",
