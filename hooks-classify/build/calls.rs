@@ -27,8 +27,14 @@ pub(crate) fn call_patterns(
                 }
             }
             _ => {
-                check_command(program, &words)?;
-                CallPatternDef::Command(words)
+                let is_option = |word: &String| word.starts_with('-');
+                let at = words.iter().position(is_option).unwrap_or(words.len());
+                let (path, options) = words.split_at(at);
+                check_command(program, path, options)?;
+                match options {
+                    [] => CallPatternDef::Command(words),
+                    _ => CallPatternDef::CommandWithOptions(path.to_vec(), options.to_vec()),
+                }
             }
         })
     };
@@ -44,16 +50,20 @@ pub(crate) fn call_patterns(
 }
 
 /// Returns a mistake unless the program has every command of a path, in which a word may be several
-/// names, separated by `|`.
-fn check_command(program: &ProgramDef, path: &[String]) -> Result<(), String> {
+/// names, separated by `|`, and these commands have the options.
+fn check_command(program: &ProgramDef, path: &[String], options: &[String]) -> Result<(), String> {
     let Some((names, rest)) = path.split_first() else {
-        return Ok(());
+        let mut options = options.iter();
+        return match options.find(|name| !program.has_option(name, |_| true)) {
+            Some(name) => Err(format!("`{name}` is not an option of the command")),
+            None => Ok(()),
+        };
     };
     for name in names.split('|') {
         let mut commands = program.every_command();
         let command = commands.find(|(known, _)| *known == name);
         let (_, command) = command.ok_or_else(|| format!("unknown command `{name}`"))?;
-        check_command(command, rest)?;
+        check_command(command, rest, options)?;
     }
     Ok(())
 }

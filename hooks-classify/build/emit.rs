@@ -224,6 +224,7 @@ struct Emitter<'a> {
     decides: SharedItems,
     calls: SharedItems,
     controls: SharedItems,
+    discards: SharedItems,
     secrets: SharedItems,
     loads: SharedItems,
     details: SharedItems,
@@ -262,6 +263,7 @@ impl<'a> Emitter<'a> {
             decides: SharedItems::new("F", "&[FileLocator]"),
             calls: SharedItems::new("C", "&[CallPattern]"),
             controls: SharedItems::new("K", "&[(ControlTarget, &[CallPattern])]"),
+            discards: SharedItems::new("X", "&[(DiscardedData, &[CallPattern])]"),
             secrets: SharedItems::new("S", "&[SecretRule]"),
             loads: SharedItems::new("L", "&[LoadRule]"),
             details: SharedItems::new("D", "ProgramDetails"),
@@ -385,7 +387,7 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, discards: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
              output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {}, loads: {}, prints_variables: {}, elsewhere: {}, runs_scripts: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
@@ -426,7 +428,14 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
             self.call_patterns(&details.places_links),
-            self.controls(&details.controls),
+            {
+                let controls = self.calls_by_name(&details.controls);
+                self.controls.item(controls)
+            },
+            {
+                let discards = self.calls_by_name(&details.discards);
+                self.discards.item(discards)
+            },
             self.call_patterns(&details.sets_shell_variables),
             optional(details.client.clone()),
             optional(details.file_operation.clone()),
@@ -479,6 +488,10 @@ impl<'a> Emitter<'a> {
                 CallPatternDef::Command(path) => {
                     format!("CallPattern::Command({})", self.texts(path))
                 }
+                CallPatternDef::CommandWithOptions(path, options) => {
+                    let (path, options) = (self.texts(path), self.texts(options));
+                    format!("CallPattern::CommandWithOptions({path}, {options})")
+                }
                 CallPatternDef::Options(names) => {
                     format!("CallPattern::Options({})", self.texts(names))
                 }
@@ -491,12 +504,12 @@ impl<'a> Emitter<'a> {
         self.calls.item(list(patterns))
     }
 
-    fn controls(&mut self, controls: &[(String, Vec<CallPatternDef>)]) -> String {
-        let controls: Vec<String> = controls
+    fn calls_by_name(&mut self, lists: &[(String, Vec<CallPatternDef>)]) -> String {
+        let lists: Vec<String> = lists
             .iter()
-            .map(|(target, calls)| format!("({target}, {})", self.call_patterns(calls)))
+            .map(|(name, calls)| format!("({name}, {})", self.call_patterns(calls)))
             .collect();
-        self.controls.item(list(controls))
+        list(lists)
     }
 
     fn secret_rules(&mut self, rules: &[SecretRuleDef]) -> String {
@@ -587,6 +600,7 @@ impl<'a> Emitter<'a> {
             self.decides,
             self.calls,
             self.controls,
+            self.discards,
             self.secrets,
             self.loads,
             self.details,

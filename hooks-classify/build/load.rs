@@ -8,9 +8,9 @@ use crate::calls::call_patterns;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
-    LoadRuleDef, NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef,
-    SecretRuleDef, TablesDef, VariableDef, VariablesDef,
+    ArityDef, CallPatternDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef,
+    InteractiveDef, LoadRuleDef, NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef,
+    RecursionDef, SecretRuleDef, TablesDef, VariableDef, VariablesDef,
 };
 use crate::raw::{
     Family, RawCheck, RawFiles, RawLoadRule, RawPager, RawProgram, RawSecretRule, RawTerminal,
@@ -21,8 +21,9 @@ use crate::secret_words::{self, WordLists};
 use crate::setting_pattern::SettingPattern;
 use crate::tokens::{self, TokensDef};
 use crate::words::{
-    UNSTATED, client_address, control_target, dialect, effect, file_notation, file_operation,
-    operand, option_line, output_source, program_notation, secret_input, slash_words, style,
+    UNSTATED, client_address, control_target, dialect, discarded_data, effect, file_notation,
+    file_operation, operand, option_line, output_source, program_notation, secret_input,
+    slash_words, style,
 };
 
 const VARIABLES: &str = "programs/variables.toml";
@@ -215,6 +216,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
         ),
     ];
     let controls = std::mem::take(&mut raw.controls);
+    let discards = std::mem::take(&mut raw.discards);
     let client = raw.client.take().as_deref().map(client_address);
     let client = client.transpose().map_err(of_entry)?;
     let output = raw.output.take().as_deref().map(output_source);
@@ -226,16 +228,10 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
     let edits_named_files = std::mem::take(&mut raw.edits_named_files);
     let changes_directory = std::mem::take(&mut raw.changes_directory);
     let mut program = program(raw, None)?;
-    let controls = controls.iter().map(|(target, entries)| {
-        let calls = call_patterns(entries, &program);
-        if entries.is_empty() {
-            return Err(format!("`controls`: `{target}` has no calls"));
-        }
-        let target = control_target(target).map_err(|message| format!("`controls`: {message}"))?;
-        let calls = calls.map_err(|message| format!("`controls`: {message}"))?;
-        Ok((target, calls))
-    });
-    let controls = controls.collect::<Result<_, String>>().map_err(of_entry)?;
+    let controls = calls_by_name("controls", &controls, control_target, &program);
+    let controls = controls.map_err(of_entry)?;
+    let discards = calls_by_name("discards", &discards, discarded_data, &program);
+    let discards = discards.map_err(of_entry)?;
     let [
         outside,
         installs,
@@ -249,6 +245,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
     (details.outside, details.installs) = (outside?, installs?);
     (details.runs_packages, details.packages_in) = (runs_packages?, packages_in);
     (details.places_links, details.controls) = (places_links?, controls);
+    details.discards = discards;
     details.sets_shell_variables = sets_shell_variables?;
     (details.client, details.output) = (client, output);
     details.file_operation = operation;
@@ -261,6 +258,24 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
         checked,
         program: Rc::new(program),
     })
+}
+
+/// Reads a key with a list of calls for each of several names.
+fn calls_by_name(
+    key: &str,
+    lists: &BTreeMap<String, Vec<String>>,
+    code: fn(&str) -> Result<Code, String>,
+    program: &ProgramDef,
+) -> Result<Vec<(Code, Vec<CallPatternDef>)>, String> {
+    let list = |(name, entries): (&String, &Vec<String>)| {
+        if entries.is_empty() {
+            return Err(format!("`{key}`: `{name}` has no calls"));
+        }
+        let of_key = |message: String| format!("`{key}`: {message}");
+        let name = code(name).map_err(of_key)?;
+        Ok((name, call_patterns(entries, program).map_err(of_key)?))
+    };
+    lists.iter().map(list).collect()
 }
 
 /// Loads a program or a command with the commands below it.
@@ -279,6 +294,7 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
         ("packages_in", raw.packages_in.is_some()),
         ("places_links", !raw.places_links.is_empty()),
         ("controls", !raw.controls.is_empty()),
+        ("discards", !raw.discards.is_empty()),
         ("sets_shell_variables", !raw.sets_shell_variables.is_empty()),
         ("client", raw.client.is_some()),
         ("file_operation", raw.file_operation.is_some()),

@@ -129,6 +129,7 @@ pub(crate) struct DetailsDef {
     pub(crate) packages_in: Option<String>,
     pub(crate) places_links: Vec<CallPatternDef>,
     pub(crate) controls: Vec<(Code, Vec<CallPatternDef>)>,
+    pub(crate) discards: Vec<(Code, Vec<CallPatternDef>)>,
     pub(crate) sets_shell_variables: Vec<CallPatternDef>,
     pub(crate) client: Option<Code>,
     pub(crate) file_operation: Option<Code>,
@@ -243,6 +244,8 @@ pub(crate) enum CallPatternDef {
     Every,
     /// Path of the command.
     Command(Vec<String>),
+    /// Path of the command, and options of which a call needs one.
+    CommandWithOptions(Vec<String>, Vec<String>),
     Options(Vec<String>),
     OtherHost,
     /// Calls without operands.

@@ -104,6 +104,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) controls: BTreeMap<String, Vec<String>>,
     #[serde(default)]
+    pub(crate) discards: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
     pub(crate) sets_shell_variables: Vec<String>,
     pub(crate) client: Option<String>,
     pub(crate) file_operation: Option<String>,

@@ -136,6 +136,23 @@ pub(crate) fn control_target(name: &str) -> Result<Code, String> {
     .to_owned())
 }
 
+/// Returns the data of the key `discards`.
+pub(crate) fn discarded_data(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "changes" => "DiscardedData::Changes",
+        "changes-of-operands" => "DiscardedData::ChangesOfOperands",
+        "untracked" => "DiscardedData::Untracked",
+        "untracked-folders" => "DiscardedData::UntrackedFolders",
+        "ignored" => "DiscardedData::Ignored",
+        "only-ignored" => "DiscardedData::OnlyIgnored",
+        "stash" => "DiscardedData::Stash",
+        "all-stashes" => "DiscardedData::AllStashes",
+        "branches" => "DiscardedData::Branches",
+        other => return Err(format!("unknown data `{other}`")),
+    }
+    .to_owned())
+}
+
 /// Returns the words with which a client names an address.
 pub(crate) fn client_address(name: &str) -> Result<Code, String> {
     Ok(match name {

@@ -100,7 +100,7 @@ pub use model::parts::{
     FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
 pub use model::program_facts::{
-    ClientAddress, ControlTarget, FileOperation, OutputSource, SlashWords,
+    ClientAddress, ControlTarget, DiscardedData, FileOperation, OutputSource, SlashWords,
 };
 pub use model::program_name::without_system_folder;
 pub use model::secret_span::{SecretKind, SecretSpan};

@@ -31,6 +31,33 @@ pub enum ControlTarget {
     Parsing,
 }
 
+/// Data of a repository that selected calls of a program discard, by the key `discards` of a table.
+///
+/// A call may discard several of them. Files that a call deletes or overwrites by their names are not
+/// among these data; they are effects on paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiscardedData {
+    /// Uncommitted changes of all tracked files.
+    Changes,
+    /// Uncommitted changes of the tracked files that the operands name.
+    ChangesOfOperands,
+    /// Untracked files below the operands, or below the working directory without operands.
+    Untracked,
+    /// Among the untracked files, also those in folders without tracked files.
+    UntrackedFolders,
+    /// Among the untracked files, also ignored ones.
+    Ignored,
+    /// Among the untracked files, only ignored ones.
+    OnlyIgnored,
+    /// The stash that the operand names, or the latest one.
+    Stash,
+    /// All stashes.
+    AllStashes,
+    /// The branches that the operands name.
+    Branches,
+}
+
 /// Words with which a client names the address to which it connects, by the key `client`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use super::{ProgramDetails, Tables};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Crud;
 use crate::model::parts::{Part, PartCall, Word};
-use crate::model::program_facts::ControlTarget;
+use crate::model::program_facts::{ControlTarget, DiscardedData};
 
 /// Pattern of the calls of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(crate) enum CallPattern {
     /// The command with this path and the commands below it. A word of the path may be several
     /// names, separated by `|`.
     Command(&'static [&'static str]),
+    /// The command with this path and the commands below it, with one of the options.
+    CommandWithOptions(&'static [&'static str], &'static [&'static str]),
     /// Calls with one of these options.
     Options(&'static [&'static str]),
     /// Calls without operands.
@@ -55,6 +57,10 @@ impl CallPattern {
             Self::Command(path) => {
                 let fits = |(names, word): (&&str, &&str)| names.split('|').any(|n| n == *word);
                 path.len() <= reading.commands.len() && path.iter().zip(&reading.commands).all(fits)
+            }
+            Self::CommandWithOptions(path, options) => {
+                Self::Command(path).is_match(part, reading)
+                    && Self::Options(options).is_match(part, reading)
             }
             Self::Options(names) => reading.options.iter().any(|option| names.contains(option)),
             Self::Alone => {
@@ -206,6 +212,22 @@ impl Tables {
             targets.extend(controls.into_iter().flatten().map(|(target, _)| *target));
         }
         targets
+    }
+
+    /// Returns the data of a repository that a part discards besides the files among its words, by the
+    /// key `discards` of its program. Empty if the tables do not know every word of the part.
+    #[must_use]
+    pub fn discards(&self, part: &Part) -> Vec<DiscardedData> {
+        if !part.is_understood() {
+            return Vec::new();
+        }
+        let readings = self.readings(part, |details| !details.discards.is_empty());
+        let calls = readings.iter().filter(|reading| reading.call.is_some());
+        let selected = calls.flat_map(|reading| {
+            let lists = reading.details.discards.iter();
+            lists.filter(|(_, calls)| reading.is_selected(part, calls))
+        });
+        selected.map(|(data, _)| *data).collect()
     }
 
     /// Returns `true` if a part sets variables of the shell that its operands name, by the key

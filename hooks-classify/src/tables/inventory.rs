@@ -105,6 +105,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         packages_in,
         places_links,
         controls,
+        discards,
         sets_shell_variables,
         client,
         file_operation,
@@ -174,6 +175,10 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         (
             "controls",
             (!controls.is_empty()).then(|| format!("{controls:?}")),
+        ),
+        (
+            "discards",
+            (!discards.is_empty()).then(|| format!("{discards:?}")),
         ),
         ("sets_shell_variables", shown(sets_shell_variables)),
         ("client", client.map(|client| format!("{client:?}"))),

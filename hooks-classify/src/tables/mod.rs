@@ -26,7 +26,7 @@ mod compiled {
     use crate::model::language::Language;
     use crate::model::notation::{FileNotation, ProgramNotation};
     use crate::model::program_facts::{
-        ClientAddress, ControlTarget, FileOperation, OutputSource, SlashWords,
+        ClientAddress, ControlTarget, DiscardedData, FileOperation, OutputSource, SlashWords,
     };
     use crate::model::role::Role;
     use crate::model::secret_shape::{SecretInput, SecretShape};
@@ -45,7 +45,7 @@ use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
 use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::program_facts::{
-    ClientAddress, ControlTarget, FileOperation, OutputSource, SlashWords,
+    ClientAddress, ControlTarget, DiscardedData, FileOperation, OutputSource, SlashWords,
 };
 use crate::model::role::Role;
 use crate::model::secret_shape::{SecretInput, SecretShape};
@@ -344,6 +344,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) places_links: &'static [CallPattern],
     /// Calls that control a target besides the files among their words.
     pub(crate) controls: &'static [(ControlTarget, &'static [CallPattern])],
+    /// Calls that discard data of a repository besides the files among their words.
+    pub(crate) discards: &'static [(DiscardedData, &'static [CallPattern])],
     /// Calls that set variables of the shell that their operands name.
     pub(crate) sets_shell_variables: &'static [CallPattern],
     /// The words with which it names an address to which it connects. As the keys below that have no

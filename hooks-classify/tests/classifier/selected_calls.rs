@@ -5,7 +5,11 @@ use hooks_classify::ControlTarget::{
     AllProcesses, Git, InspectedProcesses, LoginShell, Parsing, ProcessIds, ProcessNames,
     ProcessPatterns, Programs, Schedule, Services, Ssh,
 };
-use hooks_classify::{Classifier, ControlTarget, Part, Tables};
+use hooks_classify::DiscardedData::{
+    AllStashes, Branches, Changes, ChangesOfOperands, Ignored, OnlyIgnored, Stash, Untracked,
+    UntrackedFolders,
+};
+use hooks_classify::{Classifier, ControlTarget, DiscardedData, Part, Tables};
 
 /// Returns `true` if `selects` selects a part of the command.
 fn any_part(command: &str, selects: impl Fn(&Part) -> bool) -> bool {
@@ -368,5 +372,37 @@ fn a_command_sets_variables_of_the_shell() {
     }
     for command in ["printf A", "env A=b make", "set -e", "echo A"] {
         assert!(!sets(command), "{command}");
+    }
+}
+
+#[test]
+fn a_command_discards_data_of_a_repository() {
+    let discards = |command: &str| -> Vec<DiscardedData> {
+        let parts = Classifier::new().analyze(command).expect("a command").parts;
+        let parts = parts.all.iter();
+        parts
+            .flat_map(|part| Tables::embedded().discards(part))
+            .collect()
+    };
+    let cases: &[(&str, &[DiscardedData])] = &[
+        ("git reset --hard", &[Changes]),
+        ("git reset --h HEAD~1", &[Changes]),
+        ("git -C a reset --hard", &[Changes]),
+        ("sudo git reset --hard", &[Changes]),
+        ("git reset", &[]),
+        ("git reset --hard --unknown", &[]),
+        ("git checkout .", &[ChangesOfOperands]),
+        ("git restore a", &[ChangesOfOperands]),
+        ("git clean -f", &[Untracked]),
+        ("git clean -fdx", &[Ignored, Untracked, UntrackedFolders]),
+        ("git clean -fX", &[OnlyIgnored, Untracked]),
+        ("git stash drop", &[Stash]),
+        ("git stash clear", &[AllStashes]),
+        ("git branch -D a", &[Branches]),
+        ("git branch -d a", &[]),
+        ("git -f reset", &[]),
+    ];
+    for (command, expected) in cases {
+        assert_eq!(discards(command), *expected, "{command}");
     }
 }
