@@ -10,6 +10,7 @@
 //! | [`changes`] | The changes that file tools would make, as diffs |
 //! | `gate` | Classifiers, rules and hooks, and the decision derived from them |
 //! | `approval` | The scope of an approval: agent, real directory, files that determine the effect |
+//! | `loss` | The files, changes and commits that a command would discard |
 //! | `audit` | The trail of decisions, answers and executions |
 //! | `service` | The gate with its trail and people's answers |
 //! | `tool_call` | The answer to a tool call of an agent, after that of the operator; feature `http` |
@@ -61,6 +62,7 @@ pub mod http;
 #[cfg(feature = "cli")]
 pub mod install;
 mod log_limit;
+pub mod loss;
 mod mask;
 pub mod places;
 #[cfg(feature = "http")]

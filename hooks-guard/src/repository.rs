@@ -32,6 +32,11 @@ pub fn is_work_tree(folder: &Path) -> bool {
     is_repository(&repository) && parts.iter().all(|path| is_own(path))
 }
 
+/// Returns `true` if a folder of this user is a repository itself, such as a bare one.
+pub(crate) fn is_bare_repository(folder: &Path) -> bool {
+    is_repository(folder) && is_own(folder)
+}
+
 /// Returns `true` if several users can put files into a folder, or if it belongs to another user.
 /// A missing folder belongs to no other user.
 #[must_use]

@@ -14,13 +14,14 @@ use crate::approval::ApprovalScope;
 use crate::audit::{
     AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
-    QuestionLimits, RedeemResult, ReportedCommand, SessionScope, TooManyQuestions, UserResponse,
-    with_timeout,
+    QuestionLimits, RedeemResult, ReportedCommand, SCOPE_TIMEOUT, SessionScope, TooManyQuestions,
+    UserResponse, with_deadline, with_timeout,
 };
 use crate::changes::{AttachResult, FileChanges, HeldChanges};
 use crate::classify::{Crud, Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, GateDecision};
+use crate::loss::Loss;
 use crate::mask::{self, Masked};
 use crate::random::random;
 use crate::request::{PermissionDecision, PermissionRequest};
@@ -284,6 +285,12 @@ impl PermissionService {
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && permission.decision == Decision::RequiresConfirmation;
+        if asks {
+            let deadline = began + SCOPE_TIMEOUT;
+            if let Some(loss) = loss_of(&request, command_parts.clone(), deadline).await {
+                permission.reasoning = format!("{}; {loss}", permission.reasoning);
+            }
+        }
         // The operator is asked only if the agent does not ask its user.
         let asks_operator = asks && !request.asks_itself && !permission.left_to_agent;
         let refused = without_operator.filter(|_| asks_operator);
@@ -745,6 +752,12 @@ async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
         let why = "timeout while reading the files that determine its effect";
         ApprovalScope::unknown(request, why)
     })
+}
+
+/// Returns what the command of a request would discard, if that is known before the deadline.
+async fn loss_of(request: &PermissionRequest, parts: Parts, deadline: Instant) -> Option<Loss> {
+    let asked = request.clone();
+    with_deadline(deadline, move || Loss::of(&asked, &parts)).await?
 }
 
 /// Returns the hash of the command, to which an approval is bound together with the directory, the

@@ -64,6 +64,11 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
         reason: "fields of agents' settings",
     },
     Group {
+        path: "loss/",
+        literals: ". HEAD false file true",
+        reason: "a folder, a file and values of settings of repositories, and a noun",
+    },
+    Group {
         path: "protocol/",
         literals: ". auggie bash claude cline cmd code codex command continue copilot crush \
                    cursor cursor-agent diff droid editor env exec exit file find gemini goose \
@@ -173,7 +178,7 @@ pub(crate) const PROGRAMS: &[Group] = &[
     },
 ];
 
-pub(crate) const OTHER_MEANINGS_COUNT: usize = 150;
+pub(crate) const OTHER_MEANINGS_COUNT: usize = 155;
 pub(crate) const PROGRAMS_COUNT: usize = 7;
 
 /// Returns the number of literals in groups.

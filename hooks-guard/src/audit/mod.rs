@@ -96,7 +96,7 @@ pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
-pub(crate) use used::with_timeout;
 pub use used::{Grant, GrantResult, RedeemResult};
+pub(crate) use used::{SCOPE_TIMEOUT, with_deadline, with_timeout};
 pub use verify::Verification;
 pub use walk::{ChainBreak, ChainHead, HeadState, InvalidHead, NotedHead};

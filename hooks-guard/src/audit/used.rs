@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::chain::{self, LogEntryKind, used};
 use super::deadlines::{Deadlines, TOLERANCE_US};
@@ -221,7 +221,7 @@ impl AuditStore {
 const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
 /// Timeout for reading the files of a scope.
-const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Limits how many scopes are read at a time. The others wait, at most for the timeout.
 static SCOPE_READS: Semaphore = Semaphore::const_new(16);
@@ -230,7 +230,15 @@ static SCOPE_READS: Semaphore = Semaphore::const_new(16);
 pub(crate) async fn with_timeout<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let permit = timeout(SCOPE_TIMEOUT, SCOPE_READS.acquire())
+    with_deadline(Instant::now() + SCOPE_TIMEOUT, look).await
+}
+
+/// Runs a function that reads files on a blocking thread; returns `None` after the deadline.
+pub(crate) async fn with_deadline<T: Send + 'static>(
+    deadline: Instant,
+    look: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let permit = timeout_at(deadline, SCOPE_READS.acquire())
         .await
         .ok()?
         .ok()?;
@@ -239,7 +247,7 @@ pub(crate) async fn with_timeout<T: Send + 'static>(
         let _permit = permit;
         look()
     });
-    timeout(SCOPE_TIMEOUT, looking).await.ok()?.ok()
+    timeout_at(deadline, looking).await.ok()?.ok()
 }
 
 /// Describes the difference between the approved scope and the current scope.

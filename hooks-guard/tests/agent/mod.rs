@@ -2,6 +2,7 @@
 
 mod changes;
 mod environment;
+mod loss;
 mod mcp;
 mod modes;
 mod other_command;
