@@ -13,6 +13,7 @@ use hooks_guard::classify::{
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
+use hooks_guard::loss::Loss;
 use hooks_guard::protocol::Agent;
 use hooks_guard::{LocalWorkspace, PermissionDecision, PermissionRequest, Sight};
 use hooks_runtime::display::{escape, json_message, shorten};
@@ -232,7 +233,14 @@ impl CommandChecker {
             types_into_programs: self.agent.and_then(Agent::types_into_programs),
             ..PermissionRequest::new(command)
         };
-        let mut permission = self.runtime.block_on(self.gate.decide(&request)).permission;
+        let decided = self.runtime.block_on(self.gate.decide(&request));
+        let mut permission = decided.permission;
+        if permission.decision == Decision::RequiresConfirmation
+            && !permission.denied
+            && let Some(loss) = Loss::of(&request, &decided.command_parts)
+        {
+            permission.reasoning = format!("{}; {loss}", permission.reasoning);
+        }
         if !self.is_enabled {
             permission.decision = Decision::RequiresConfirmation;
             permission.reasoning = format!(

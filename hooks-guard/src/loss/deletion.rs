@@ -8,10 +8,11 @@ use super::Survey;
 use super::bounds::Bounds;
 use super::commits::Quantity;
 use super::directory::PartDirectory;
+use super::pattern;
 use super::place::Place;
 use super::text::{NamedFiles, counted, name_of, size};
 use super::tree::{EVERYTHING, FileWalk, Status, WorkTree};
-use crate::classify::{Crud, FileOperation, Part, Tables};
+use crate::classify::{Crud, FileOperation, Part, Tables, UNKNOWN};
 
 /// Files that would be deleted.
 #[derive(Debug, Default)]
@@ -172,15 +173,21 @@ impl Survey {
             .iter()
             .filter(|path| path.effect == Crud::Delete)
         {
-            let is_missing = deleted.path.known;
-            match directory.resolve(&deleted.path) {
-                Some(path) if paths.iter().any(|other| path.starts_with(other)) => {}
-                Some(path) => {
+            let word = &deleted.path;
+            let is_pattern = word.is_glob && !word.text.contains(UNKNOWN);
+            let found = match directory.resolve(word) {
+                Some(path) => vec![path],
+                None if is_pattern && !word.text.starts_with('~') => {
+                    pattern::paths(&directory.path, &word.text, &mut self.bounds)?
+                }
+                None if word.known => Vec::new(),
+                None => return None,
+            };
+            for path in found {
+                if !paths.iter().any(|other| path.starts_with(other)) {
                     paths.retain(|other| !other.starts_with(&path));
                     paths.push(path);
                 }
-                None if is_missing => {}
-                None => return None,
             }
         }
         let mut files = Files::default();

@@ -12,6 +12,7 @@ mod deletion;
 mod directory;
 mod ignored;
 mod objects;
+mod pattern;
 mod place;
 mod references;
 mod repository;

@@ -151,7 +151,7 @@ fn directories_that_are_unknown_have_no_clause() {
         "ssh host git reset --hard",
         "docker exec box rm -rf src",
         "rm -rf \"$X\"",
-        "rm -rf src/*",
+        "rm -rf \"$X\"/*",
         "rm -rf missing",
         "git status",
         "git reset --hard --unknown",
@@ -707,6 +707,7 @@ fn names_are_shown_safely() {
     lab.check(&root, "rm -r .git/../x*", "none");
     let name = format!("rm '{}'", "x\u{202e}\n\u{1b}[1m");
     lab.check(&root, &name, expected);
+    lab.check(&root, "rm -r x*", expected);
 }
 
 /// Step on a file of a random work tree after the commit.
