@@ -533,15 +533,17 @@ impl<'a> Emitter<'a> {
     }
 
     fn load_rules(&mut self, rules: &[LoadRuleDef]) -> String {
+        // A rule for commands below concerns only these.
+        let rules = rules.iter().filter(|rule| rule.calls.is_empty());
         let rules: Vec<String> = rules
-            .iter()
             .map(|rule| {
                 let modules: Vec<String> = (rule.modules.iter())
                     .flat_map(|names| names.split_whitespace().map(str::to_owned))
                     .collect();
                 format!(
                     "LoadRule {{ files: {}, search: {}, format: {}, settings: {}, follows: {}, modules: {}, \
-                     writes: {}, inside_only: {}, off: {}, off_variables: {} }}",
+                     writes: {}, inside_only: {}, beside: {}, requires: {}, instead: {}, on: {}, off: {}, \
+                     off_variables: {} }}",
                     self.texts(&rule.files),
                     rule.search,
                     optional(rule.format.clone()),
@@ -550,6 +552,10 @@ impl<'a> Emitter<'a> {
                     self.texts(&modules),
                     rule.writes,
                     rule.inside_only,
+                    self.texts(&rule.beside),
+                    self.texts(&rule.requires),
+                    self.texts(&rule.instead),
+                    self.texts(&rule.on),
                     self.texts(&rule.off),
                     self.texts(&rule.off_variables),
                 )

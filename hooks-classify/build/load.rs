@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::calls::call_patterns;
+use crate::calls::{call_patterns, check_command};
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
@@ -326,13 +326,19 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
             }
         }
     }
-    let mut off = own.details.loads[..own_loads]
-        .iter()
-        .flat_map(|rule| &rule.off);
-    if let Some(name) = off.find(|name| !own.has_option(name, |_| true)) {
-        return Err(of_entry(format!(
-            "`{name}` is not an option of the program"
-        )));
+    for rule in &own.details.loads[..own_loads] {
+        let names = rule.off.iter().chain(&rule.on).chain(&rule.instead);
+        // `--color=never`
+        let mut names =
+            names.map(|name| name.split_once('=').map_or(name.as_str(), |(name, _)| name));
+        if let Some(name) = names.find(|name| !own.has_option(name, |_| true)) {
+            return Err(of_entry(format!(
+                "`loads`: `{name}` is not an option of the program"
+            )));
+        }
+        for path in &rule.calls {
+            check_command(&own, path, &[]).map_err(|error| of_entry(format!("`loads`: {error}")))?;
+        }
     }
     let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
     let options = values.filter_map(|entry| match entry {
@@ -351,6 +357,7 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
 
 /// Loads the entry of a program or command without the commands below it.
 fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, String> {
+    let own_names = raw.names.clone();
     let mut options = BTreeMap::new();
     for line in &raw.options {
         for (mut name, option) in option_line(line)? {
@@ -535,7 +542,10 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             .harmless_variables
             .extend_from_slice(&above.harmless_variables);
         details.shows.extend_from_slice(&above.shows);
-        details.loads.extend_from_slice(&above.loads);
+        let inherited = above.loads.iter();
+        details
+            .loads
+            .extend(inherited.filter_map(|rule| rule.of_command(&own_names)));
         details
             .harmless_config
             .extend_from_slice(&above.harmless_config);
@@ -581,7 +591,8 @@ fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
     if let Some(file) = raw.files.iter().find(|file| !is_path(file)) {
         return Err(format!("`loads`: `{file}` is not a file in a folder"));
     }
-    for pattern in raw.settings.iter().chain(&raw.follows) {
+    let patterns = raw.settings.iter().chain(&raw.follows);
+    for pattern in patterns.chain(&raw.requires) {
         SettingPattern::parse(pattern).map_err(|error| format!("`loads`: `{pattern}`: {error}"))?;
     }
     if raw.files.is_empty() || raw.seen.is_empty() {
@@ -608,9 +619,13 @@ fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
     let search = match raw.search.as_deref() {
         None | Some("folder") => "Folder",
         Some("upwards") => "Upwards",
+        Some("operands") => "Operands",
         Some("repository") => "Repository",
+        Some("submodules") => "Submodules",
+        Some("hooks") => "Hooks",
         Some(other) => return Err(format!("`loads`: unknown search `{other}`")),
     };
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     Ok(LoadRuleDef {
         files: raw.files,
         search: format!("FileSearch::{search}"),
@@ -620,7 +635,12 @@ fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
         modules: raw.modules,
         writes: raw.writes,
         inside_only: raw.inside_only,
-        off: raw.off.0.split_whitespace().map(str::to_owned).collect(),
+        calls: raw.calls.iter().map(|path| words(path)).collect(),
+        beside: raw.beside,
+        requires: raw.requires,
+        instead: words(&raw.instead.0),
+        on: words(&raw.on.0),
+        off: words(&raw.off.0),
         off_variables: raw.off_variables,
     })
 }

@@ -186,8 +186,38 @@ pub(crate) struct LoadRuleDef {
     pub(crate) modules: Vec<String>,
     pub(crate) writes: bool,
     pub(crate) inside_only: bool,
+    /// Paths of the commands below that load the files; empty if all calls do.
+    pub(crate) calls: Vec<Vec<String>>,
+    pub(crate) beside: Vec<String>,
+    pub(crate) requires: Vec<String>,
+    pub(crate) instead: Vec<String>,
+    pub(crate) on: Vec<String>,
     pub(crate) off: Vec<String>,
     pub(crate) off_variables: Vec<String>,
+}
+
+impl LoadRuleDef {
+    /// Returns the rule as the command with these names inherits it; `None` if it concerns other
+    /// commands.
+    pub(crate) fn of_command(&self, names: &[String]) -> Option<Self> {
+        let mut rule = self.clone();
+        if rule.calls.is_empty() {
+            return Some(rule);
+        }
+        let is_own = |path: &[String]| {
+            let first = path.first().map(|first| first.split('|'));
+            first.is_some_and(|mut first| first.any(|name| names.iter().any(|own| own == name)))
+        };
+        let below = rule.calls.iter().filter(|path| is_own(path));
+        rule.calls = below.map(|path| path[1..].to_vec()).collect();
+        if rule.calls.is_empty() {
+            return None;
+        }
+        if rule.calls.iter().any(Vec::is_empty) {
+            rule.calls.clear();
+        }
+        Some(rule)
+    }
 }
 
 /// Secrets of a call with one of the options in `on`, or of every call.

@@ -160,6 +160,21 @@ pub(crate) struct RawLoadRule {
     /// `true` if a link that leads out of the project is no code of the project.
     #[serde(default)]
     pub(crate) inside_only: bool,
+    /// Paths of commands: only these load the files.
+    #[serde(default)]
+    pub(crate) calls: Vec<String>,
+    /// Files, one of which has to be in the folder that is searched.
+    #[serde(default)]
+    pub(crate) beside: Vec<String>,
+    /// Patterns of settings, each of which has to match in the same file.
+    #[serde(default)]
+    pub(crate) requires: Vec<String>,
+    /// Options whose values name the files instead.
+    #[serde(default)]
+    pub(crate) instead: OptionNames,
+    /// Options, one of which has to be there.
+    #[serde(default)]
+    pub(crate) on: OptionNames,
     #[serde(default)]
     pub(crate) off: OptionNames,
     #[serde(default)]

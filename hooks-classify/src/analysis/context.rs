@@ -66,6 +66,15 @@ impl Context<'_> {
         }
     }
 
+    /// Returns `true` if a variable is known to have a value.
+    pub(crate) fn has_variable(&self, name: &str, text: &str) -> bool {
+        let exported = self.environment.exported_assignments.iter();
+        match exported.rev().find(|(known, _)| known == name) {
+            Some((_, value)) => value.is_known() && value.text == text,
+            None => self.workspace.variable(name).as_deref() == Some(text),
+        }
+    }
+
     /// Returns a path, marked as a secret if it is one, or may contain one, in any folder in which
     /// the shell may be.
     pub(crate) fn possible_path(&self, path: &str) -> PossiblePath {

@@ -8,8 +8,8 @@ use crate::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::span::Span;
 use crate::model::workspace_view::{WorkspaceView, join, parent};
-use crate::options::call::Call;
-use crate::settings::Settings;
+use crate::options::call::{Call, ParsedOption};
+use crate::settings::{Settings, SettingsFormat};
 use crate::settings::pattern::SettingPattern;
 use crate::tables::{FileSearch, LoadRule, matches};
 use crate::workspace::{Answer, Entry};
@@ -19,6 +19,23 @@ const MAX_FOLLOWED: usize = 8;
 
 /// Name of the folder or file that makes a folder a repository.
 const REPOSITORY: &str = ".git";
+
+/// Setting of a repository that names the folder of its hooks.
+const HOOKS_SETTING: &str = "core.hooksPath";
+
+/// Part of a pattern of settings that stands for the name of the command.
+const COMMAND: &str = "{command}";
+
+/// Folders that programs skip when they search a project: dependencies and caches.
+const SKIPPED: &[&str] = &[REPOSITORY, "node_modules", ".venv", "venv", "__pycache__"];
+
+/// A repository of git.
+struct Repository {
+    /// Folder at its top.
+    folder: String,
+    /// Folder with its settings.
+    settings: String,
+}
 
 /// Returns `true` if a call may load files of the project.
 pub(crate) fn may_load_files(call: &Call) -> bool {
@@ -50,7 +67,7 @@ pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: S
                 rule,
                 folder,
             };
-            if let Some((effect, reason)) = search.run(&mut analysis) {
+            if let Some((effect, reason)) = search.run(context, &mut analysis) {
                 analysis.add_finding(effect, whole, reason);
                 return analysis;
             }
@@ -123,14 +140,28 @@ pub(crate) fn note_imports(
     }
 }
 
-/// Returns `true` if an option or a variable keeps the program from loading the files.
+/// Returns `true` if an option or a variable keeps the program from loading the files, or no option
+/// makes it load them.
 fn is_off(context: &Context<'_>, call: &Call, rule: &LoadRule) -> bool {
-    let has = |name: &&str| call.options.iter().any(|option| option.name == *name);
+    let has = |entry: &&str| call.options.iter().any(|option| is_option(option, entry));
     rule.off.iter().any(has)
-        || rule
-            .off_variables
-            .iter()
-            .any(|name| context.is_variable_set(name))
+        || !rule.on.is_empty() && !rule.on.iter().any(has)
+        || (rule.off_variables.iter()).any(|entry| match entry.split_once('=') {
+            Some((name, value)) => context.has_variable(name, value),
+            None => context.is_variable_set(entry),
+        })
+}
+
+/// Returns `true` if an option fits an entry, `NAME` or `NAME=VALUE`.
+fn is_option(option: &ParsedOption, entry: &str) -> bool {
+    let value = option.value.as_ref();
+    match entry.split_once('=') {
+        _ if option.name == entry => true,
+        Some((name, text)) => {
+            option.name == name && value.is_some_and(|value| value.is_known() && value.text == text)
+        }
+        None => false,
+    }
 }
 
 /// Search for the files of one rule from one folder.
@@ -143,8 +174,25 @@ struct RuleSearch<'a> {
 
 impl RuleSearch<'_> {
     /// Returns the effect of the first file that decides, with the reason.
-    fn run(&self, analysis: &mut Analysis) -> Option<(Effect, String)> {
-        for folder in self.folders()? {
+    fn run(&self, context: &Context<'_>, analysis: &mut Analysis) -> Option<(Effect, String)> {
+        let instead = self.call.options.iter().filter(|option| {
+            let mut names = self.rule.instead.iter();
+            names.any(|name| option.name == *name)
+        });
+        let mut instead = instead
+            .filter_map(|option| option.value.as_ref())
+            .peekable();
+        if instead.peek().is_some() {
+            return instead.find_map(|value| self.judge_named(context, value.path(), analysis));
+        }
+        let folders = match self.folders() {
+            Ok(folders) => folders,
+            Err(folder) => return Some(self.unseen(&folder)),
+        };
+        for folder in folders {
+            if !self.is_beside(&folder) {
+                continue;
+            }
             for file in self.rule.files {
                 let found = match self.matching(&folder, file) {
                     Answer::Known(found) => found,
@@ -162,54 +210,234 @@ impl RuleSearch<'_> {
         None
     }
 
-    /// Returns the folders that are searched; `None` if there is nothing to search.
-    fn folders(&self) -> Option<Vec<String>> {
-        Some(match self.rule.search {
-            FileSearch::Folder => vec![self.folder.to_owned()],
-            FileSearch::Upwards => {
-                // The files in the home folder are the user's own settings.
-                let home = self.view.home();
-                let above = std::iter::successors(Some(self.folder), |folder| parent(folder));
-                let above = above.take_while(|folder| Some(*folder) != home.as_deref());
-                above.map(str::to_owned).collect()
+    /// Returns the effect of a file, or of the files in a folder, that an option names.
+    fn judge_named(
+        &self,
+        context: &Context<'_>,
+        path: &str,
+        analysis: &mut Analysis,
+    ) -> Option<(Effect, String)> {
+        let Some(path) = context.folder_at(path) else {
+            return Some(self.unseen(path));
+        };
+        let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_owned());
+        let files = match self.view.resolved_entry(&path) {
+            Answer::Known(Entry::Folder) => {
+                let files = self.rule.files.iter().map(|file| join(&path, file));
+                files.collect()
             }
-            FileSearch::Repository => vec![self.repository()?],
+            Answer::Known(Entry::File) => {
+                let mut files = self.rule.files.iter();
+                let is_code = files.any(|file| ending(file) == ending(&path));
+                match is_code || self.rule.format.is_some() {
+                    true => vec![path],
+                    false => return None,
+                }
+            }
+            Answer::Known(_) | Answer::Absent => return None,
+            Answer::Unknown => return Some(self.unseen(&path)),
+        };
+        let mut files = files.iter();
+        files.find_map(|file| {
+            matches!(self.view.entry(file), Answer::Known(_)).then_some(())?;
+            analysis.record_optional_code_file(file);
+            self.judge(file)
         })
     }
 
-    /// Returns the folder with the settings of the repository.
-    fn repository(&self) -> Option<String> {
-        let mut folders = std::iter::successors(Some(self.folder), |folder| parent(folder));
-        folders.find_map(|folder| {
-            let inner = join(folder, REPOSITORY);
-            match self.view.resolved_entry(&inner) {
-                Answer::Known(Entry::Folder) => Some(inner),
-                // Worktrees and submodules: `gitdir: PATH`.
-                Answer::Known(Entry::File) => {
-                    let text = self.view.text(&inner).known()?;
-                    let place = text.trim().strip_prefix("gitdir:")?.trim();
-                    let place = match place.starts_with('/') {
-                        true => place.to_owned(),
-                        false => join(folder, place),
-                    };
-                    // A worktree has the settings of its repository.
-                    let common = self.view.text(&join(&place, "commondir")).known();
-                    Some(match common {
-                        Some(common) if common.starts_with('/') => common.trim().to_owned(),
-                        Some(common) => join(&place, common.trim()),
-                        None => place,
-                    })
+    /// Returns `true` if a folder has one of the files that have to be there, or none has to.
+    fn is_beside(&self, folder: &str) -> bool {
+        let is_there = |file: &&str| {
+            let found = self.matching(folder, file);
+            !matches!(found, Answer::Absent) && found.known().is_none_or(|found| !found.is_empty())
+        };
+        self.rule.beside.is_empty() || self.rule.beside.iter().any(is_there)
+    }
+
+    /// Returns the folders that are searched, or a folder that cannot be looked at.
+    fn folders(&self) -> Result<Vec<String>, String> {
+        Ok(match self.rule.search {
+            FileSearch::Folder => vec![self.folder.to_owned()],
+            FileSearch::Upwards => self.upwards(self.folder).collect(),
+            FileSearch::Operands => return self.folders_of_operands(),
+            FileSearch::Repository => {
+                let found = self.repository();
+                found.map(|found| found.settings).into_iter().collect()
+            }
+            FileSearch::Submodules => match self.repository() {
+                Some(found) => return self.submodules(&found.settings),
+                None => Vec::new(),
+            },
+            FileSearch::Hooks => match self.repository() {
+                Some(found) => vec![self.hooks(&found)?],
+                None => Vec::new(),
+            },
+        })
+    }
+
+    /// Returns a folder and those above it.
+    fn upwards(&self, folder: &str) -> impl Iterator<Item = String> {
+        // The files in the home folder are the user's own settings.
+        let home = self.view.home();
+        let first = Some(folder.to_owned());
+        let above = std::iter::successors(first, |folder| parent(folder).map(str::to_owned));
+        above.take_while(move |folder| Some(folder) != home.as_ref())
+    }
+
+    /// Returns the folders of the files that the operands name with those above them, and the
+    /// folders below if an operand is a folder.
+    fn folders_of_operands(&self) -> Result<Vec<String>, String> {
+        let operands = self.call.operands.iter();
+        let operands = operands.filter(|operand| operand.arg.text != "-");
+        let mut starts: Vec<String> = operands
+            .map(|operand| {
+                // The program expands patterns in quotes itself.
+                let path = operand.arg.path();
+                let pattern = path.find(|c| matches!(c, '*' | '?' | '[' | '{'));
+                let whole = pattern.map_or(path, |at| {
+                    path[..at].rfind('/').map_or("", |end| &path[..end])
+                });
+                match whole.starts_with(['/', '~']) {
+                    true => self.view.absolute(whole).unwrap_or_default(),
+                    false => join(self.folder, whole),
                 }
-                // A folder with the layout of a repository without a working tree.
-                _ => {
-                    let mut parts = ["HEAD", "objects", "refs", "config"].into_iter();
-                    let is_known = |entry| matches!(entry, Answer::Known(_));
-                    parts
-                        .all(|part| is_known(self.view.entry(&join(folder, part))))
-                        .then(|| folder.to_owned())
+            })
+            .collect();
+        if starts.is_empty() {
+            starts.push(self.folder.to_owned());
+        }
+        let mut folders: Vec<String> = self.upwards(self.folder).collect();
+        for start in starts {
+            let start = match self.view.resolved_entry(&start) {
+                Answer::Known(Entry::Folder) => {
+                    for folder in self.below(&start)? {
+                        if !folders.contains(&folder) {
+                            folders.push(folder);
+                        }
+                    }
+                    start
+                }
+                _ => parent(&start).unwrap_or("/").to_owned(),
+            };
+            for folder in self.upwards(&start) {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
                 }
             }
+        }
+        Ok(folders)
+    }
+
+    /// Returns the folders below a folder that may have one of the files.
+    fn below(&self, folder: &str) -> Result<Vec<String>, String> {
+        let mut found = Vec::new();
+        let mut next = vec![folder.to_owned()];
+        while let Some(folder) = next.pop() {
+            let names = match self.view.names(&folder) {
+                Answer::Known(names) => names,
+                Answer::Absent => continue,
+                Answer::Unknown => return Err(folder),
+            };
+            let has_file = names.iter().any(|name| {
+                let mut files = self.rule.files.iter();
+                files.any(|file| matches(file.split('/').next().unwrap_or_default(), name))
+            });
+            let inner = names
+                .iter()
+                .filter(|name| !SKIPPED.contains(&name.as_str()));
+            next.extend(inner.map(|name| join(&folder, name)));
+            if has_file {
+                found.push(folder);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the folders with the settings of the submodules of a repository.
+    fn submodules(&self, settings: &str) -> Result<Vec<String>, String> {
+        let mut found = Vec::new();
+        let mut next = vec![join(settings, "modules")];
+        while let Some(folder) = next.pop() {
+            let names = match self.view.names(&folder) {
+                Answer::Known(names) => names,
+                Answer::Absent => continue,
+                Answer::Unknown => return Err(folder),
+            };
+            if names.iter().any(|name| name == "config") {
+                next.push(join(&folder, "modules"));
+                found.push(folder);
+            } else {
+                next.extend(names.iter().map(|name| join(&folder, name)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the folder with the hooks of a repository, or a file that cannot be looked at.
+    fn hooks(&self, repository: &Repository) -> Result<String, String> {
+        let config = join(&repository.settings, "config");
+        let setting = match self.view.text(&config) {
+            Answer::Known(text) => {
+                let settings = Settings::read(SettingsFormat::GitConfig, &text);
+                let settings = settings.map_err(|_| config.clone())?;
+                let pattern = SettingPattern::parse(HOOKS_SETTING).map_err(|_| config.clone())?;
+                pattern.all_matches(&settings).last()
+            }
+            Answer::Absent => None,
+            Answer::Unknown => return Err(config),
+        };
+        let folder = setting.map(|found| found.value.text);
+        Ok(match folder {
+            Some(folder) if folder.starts_with(['/', '~']) => {
+                self.view.absolute(&folder).ok_or(config)?
+            }
+            Some(folder) => join(&repository.folder, &folder),
+            None => join(&repository.settings, "hooks"),
         })
+    }
+
+    /// Returns the repository in which the folder is.
+    fn repository(&self) -> Option<Repository> {
+        let mut folders = std::iter::successors(Some(self.folder), |folder| parent(folder));
+        folders.find_map(|folder| {
+            let settings = self.repository_settings(folder)?;
+            Some(Repository {
+                folder: folder.to_owned(),
+                settings,
+            })
+        })
+    }
+
+    /// Returns the folder with the settings of the repository whose top is a folder.
+    fn repository_settings(&self, folder: &str) -> Option<String> {
+        let inner = join(folder, REPOSITORY);
+        match self.view.resolved_entry(&inner) {
+            Answer::Known(Entry::Folder) => Some(inner),
+            // Worktrees and submodules: `gitdir: PATH`.
+            Answer::Known(Entry::File) => {
+                let text = self.view.text(&inner).known()?;
+                let place = text.trim().strip_prefix("gitdir:")?.trim();
+                let place = match place.starts_with('/') {
+                    true => place.to_owned(),
+                    false => join(folder, place),
+                };
+                // A worktree has the settings of its repository.
+                let common = self.view.text(&join(&place, "commondir")).known();
+                Some(match common {
+                    Some(common) if common.starts_with('/') => common.trim().to_owned(),
+                    Some(common) => join(&place, common.trim()),
+                    None => place,
+                })
+            }
+            // A folder with the layout of a repository without a working tree.
+            _ => {
+                let mut parts = ["HEAD", "objects", "refs", "config"].into_iter();
+                let is_known = |entry| matches!(entry, Answer::Known(_));
+                parts
+                    .all(|part| is_known(self.view.entry(&join(folder, part))))
+                    .then(|| folder.to_owned())
+            }
+        }
     }
 
     /// Returns the files at a path whose name may be a pattern.
@@ -265,12 +493,11 @@ impl RuleSearch<'_> {
                     return Some((self.effect(), reason));
                 }
             };
-            let patterns = self
-                .rule
-                .settings
-                .iter()
-                .map(|text| SettingPattern::parse(text));
-            if let Some(found) = patterns.flatten().find_map(|one| one.matches(&settings)) {
+            let command = name.rsplit(' ').next().unwrap_or_default();
+            let parse = |text: &&str| SettingPattern::parse(&text.replace(COMMAND, command)).ok();
+            let found = |text: &&str| parse(text)?.matches(&settings);
+            let is_met = self.rule.requires.iter().all(|text| found(text).is_some());
+            if let Some(found) = self.rule.settings.iter().find_map(found).filter(|_| is_met) {
                 let (setting, line) = (&found.path, found.value.line);
                 let reason = match self.rule.writes {
                     true => {
@@ -286,8 +513,8 @@ impl RuleSearch<'_> {
                 };
                 let folder = parent(&file).unwrap_or("/").to_owned();
                 for further in pattern.all_matches(&settings).map(|found| found.value) {
-                    let further = match further.text.starts_with('/') {
-                        true => further.text,
+                    let further = match further.text.starts_with(['/', '~']) {
+                        true => self.view.absolute(&further.text).unwrap_or(further.text),
                         false => join(&folder, &further.text),
                     };
                     if files.len() > MAX_FOLLOWED {

@@ -181,9 +181,17 @@ pub(crate) struct LoadRule {
     pub(crate) writes: bool,
     /// `true` if a link that leads out of the project is no code of the project.
     pub(crate) inside_only: bool,
-    /// Options with which it does not load the files.
+    /// Files, one of which has to be in the folder that is searched; empty if none has to.
+    pub(crate) beside: &'static [&'static str],
+    /// Patterns of settings, each of which has to match in the same file.
+    pub(crate) requires: &'static [&'static str],
+    /// Options whose values name the files instead.
+    pub(crate) instead: &'static [&'static str],
+    /// Options, `NAME` or `NAME=VALUE`, one of which has to be there; empty if none has to.
+    pub(crate) on: &'static [&'static str],
+    /// Options, `NAME` or `NAME=VALUE`, with which it does not load the files.
     pub(crate) off: &'static [&'static str],
-    /// Variables with which it does not load the files.
+    /// Variables, `NAME` or `NAME=VALUE`, with which it does not load the files.
     pub(crate) off_variables: &'static [&'static str],
 }
 
@@ -194,8 +202,14 @@ pub(crate) enum FileSearch {
     Folder,
     /// The folder in which it runs and those above it.
     Upwards,
+    /// As `Upwards`, also from the files and folders that the operands name, and the folders below.
+    Operands,
     /// The repository that it finds from the folder in which it runs.
     Repository,
+    /// The repositories of the submodules of that repository.
+    Submodules,
+    /// The folder with the hooks of that repository.
+    Hooks,
 }
 
 /// Where a program takes commands from, such as a pager's `!rm x`.

@@ -33,8 +33,11 @@ fn entries<'c>(case: &'c Value, key: &str) -> impl Iterator<Item = (&'c str, &'c
     entries.map(|(name, text)| (name.as_str(), text.as_str().expect("a text")))
 }
 
-/// Writes a file, or a link if the text begins with `-> `.
+/// Writes a file, a link if the text begins with `-> `, or a folder if the path ends in `/`.
 fn write(path: &Path, text: &str) {
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return fs::create_dir_all(path).expect("a folder");
+    }
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     match text.strip_prefix("-> ") {
         Some(target) => symlink(target, path).expect("a link"),
