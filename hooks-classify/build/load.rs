@@ -32,6 +32,11 @@ const FILES: &str = "programs/files.toml";
 /// End of the path of the file about a family, which is the folder of its programs.
 const FAMILY: &str = "/family.toml";
 
+/// Files with the settings of a repository of git.
+const REPOSITORY_FILES: [&str; 2] = ["config", "config.worktree"];
+/// Settings of a repository that name further files with settings.
+const REPOSITORY_INCLUDES: [&str; 2] = ["include.path", "includeIf.*.path"];
+
 /// Loads all tables, or returns every mistake in them.
 pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
     let mut errors = Vec::new();
@@ -532,7 +537,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
     let elsewhere = raw.elsewhere || parent.is_some_and(|parent| parent.details.elsewhere);
     let details = &mut own.details;
     (details.prints_variables, details.elsewhere) = (prints_variables, elsewhere);
-    details.runs_scripts = raw.runs_scripts;
+    (details.runs_scripts, details.loads_decide) = (raw.runs_scripts, raw.loads_decide);
     (details.secrets, details.loads) = (secrets, loads);
     (details.terminal, details.pager) = (terminal, pager);
     (details.contents, details.recurses) = (contents, recurses);
@@ -582,7 +587,12 @@ fn secret_rule(
 }
 
 /// Loads an entry of `loads`.
-fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
+fn load_rule(mut raw: RawLoadRule) -> Result<LoadRuleDef, String> {
+    if matches!(raw.search.as_deref(), Some("repository" | "submodules")) && raw.files.is_empty() {
+        raw.files = REPOSITORY_FILES.map(str::to_owned).into();
+        raw.follows = REPOSITORY_INCLUDES.map(str::to_owned).into();
+        raw.format = Some("gitconfig".to_owned());
+    }
     let is_path = |file: &String| {
         let (folder, _) = file.rsplit_once('/').unwrap_or_default();
         let has_folder_pattern = raw.modules.is_empty() && folder.contains('*');
@@ -634,8 +644,10 @@ fn load_rule(raw: RawLoadRule) -> Result<LoadRuleDef, String> {
         follows: raw.follows,
         modules: raw.modules,
         writes: raw.writes,
+        creates: raw.creates,
         inside_only: raw.inside_only,
         calls: raw.calls.iter().map(|path| words(path)).collect(),
+        names: Vec::new(),
         beside: raw.beside,
         requires: raw.requires,
         instead: words(&raw.instead.0),

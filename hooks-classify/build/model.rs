@@ -144,6 +144,7 @@ pub(crate) struct DetailsDef {
     pub(crate) prints_variables: Option<Vec<String>>,
     pub(crate) elsewhere: bool,
     pub(crate) runs_scripts: bool,
+    pub(crate) loads_decide: bool,
 }
 
 #[derive(Debug)]
@@ -185,9 +186,12 @@ pub(crate) struct LoadRuleDef {
     pub(crate) follows: Vec<String>,
     pub(crate) modules: Vec<String>,
     pub(crate) writes: bool,
+    pub(crate) creates: bool,
     pub(crate) inside_only: bool,
     /// Paths of the commands below that load the files; empty if all calls do.
     pub(crate) calls: Vec<Vec<String>>,
+    /// Names of the command, if only some of them load the files.
+    pub(crate) names: Vec<String>,
     pub(crate) beside: Vec<String>,
     pub(crate) requires: Vec<String>,
     pub(crate) instead: Vec<String>,
@@ -201,22 +205,30 @@ impl LoadRuleDef {
     /// commands.
     pub(crate) fn of_command(&self, names: &[String]) -> Option<Self> {
         let mut rule = self.clone();
+        rule.names.clear();
         if rule.calls.is_empty() {
             return Some(rule);
         }
-        let is_own = |path: &[String]| {
-            let first = path.first().map(|first| first.split('|'));
-            first.is_some_and(|mut first| first.any(|name| names.iter().any(|own| own == name)))
+        let paths = std::mem::take(&mut rule.calls);
+        let is_own = |first: &String| {
+            let mut known = first.split('|');
+            known.any(|name| names.iter().any(|own| own == name))
         };
-        let below = rule.calls.iter().filter(|path| is_own(path));
-        rule.calls = below.map(|path| path[1..].to_vec()).collect();
-        if rule.calls.is_empty() {
-            return None;
+        for path in &paths {
+            match path.split_first() {
+                Some((first, [])) if is_own(first) => {
+                    let known: Vec<&str> = first.split('|').collect();
+                    if !names.iter().all(|own| known.contains(&own.as_str())) {
+                        rule.names.extend(known.into_iter().map(str::to_owned));
+                    }
+                    rule.calls.clear();
+                    return Some(rule);
+                }
+                Some((first, rest)) if is_own(first) => rule.calls.push(rest.to_vec()),
+                _ => {}
+            }
         }
-        if rule.calls.iter().any(Vec::is_empty) {
-            rule.calls.clear();
-        }
-        Some(rule)
+        (!rule.calls.is_empty()).then_some(rule)
     }
 }
 

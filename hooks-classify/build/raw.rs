@@ -128,6 +128,8 @@ pub(crate) struct RawProgram {
     pub(crate) elsewhere: bool,
     #[serde(default)]
     pub(crate) runs_scripts: bool,
+    #[serde(default)]
+    pub(crate) loads_decide: bool,
 }
 
 /// Calls that print all variables: without operands, and without these options.
@@ -142,6 +144,7 @@ pub(crate) struct RawVariablesPrinted {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawLoadRule {
+    #[serde(default)]
     pub(crate) files: Vec<String>,
     pub(crate) search: Option<String>,
     pub(crate) format: Option<String>,
@@ -157,6 +160,9 @@ pub(crate) struct RawLoadRule {
     /// `true` if the program changes files instead of running code.
     #[serde(default)]
     pub(crate) writes: bool,
+    /// `true` if the program makes files instead of running code.
+    #[serde(default)]
+    pub(crate) creates: bool,
     /// `true` if a link that leads out of the project is no code of the project.
     #[serde(default)]
     pub(crate) inside_only: bool,

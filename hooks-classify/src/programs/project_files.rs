@@ -9,8 +9,8 @@ use crate::model::effect::Effect;
 use crate::model::span::Span;
 use crate::model::workspace_view::{WorkspaceView, join, parent};
 use crate::options::call::{Call, ParsedOption};
-use crate::settings::{Settings, SettingsFormat};
 use crate::settings::pattern::SettingPattern;
+use crate::settings::{Settings, SettingsFormat};
 use crate::tables::{FileSearch, LoadRule, matches};
 use crate::workspace::{Answer, Entry};
 
@@ -143,6 +143,18 @@ pub(crate) fn note_imports(
 /// Returns `true` if an option or a variable keeps the program from loading the files, or no option
 /// makes it load them.
 fn is_off(context: &Context<'_>, call: &Call, rule: &LoadRule) -> bool {
+    let command = call.path.rsplit(' ').next().unwrap_or_default();
+    if !rule.names.is_empty() && !rule.names.contains(&command) {
+        return true;
+    }
+    // The result goes to the standard output.
+    let mut operands = call
+        .operands
+        .iter()
+        .map(|operand| operand.arg.text.as_str());
+    if rule.writes && !call.operands.is_empty() && operands.all(|operand| operand == "-") {
+        return true;
+    }
     let has = |entry: &&str| call.options.iter().any(|option| is_option(option, entry));
     rule.off.iter().any(has)
         || !rule.on.is_empty() && !rule.on.iter().any(has)
@@ -158,7 +170,11 @@ fn is_option(option: &ParsedOption, entry: &str) -> bool {
     match entry.split_once('=') {
         _ if option.name == entry => true,
         Some((name, text)) => {
-            option.name == name && value.is_some_and(|value| value.is_known() && value.text == text)
+            option.name == name
+                && match value {
+                    Some(value) => value.is_known() && matches(text, &value.text),
+                    None => text.is_empty(),
+                }
         }
         None => false,
     }
@@ -223,8 +239,16 @@ impl RuleSearch<'_> {
         let ending = |path: &str| path.rsplit_once('.').map(|(_, ending)| ending.to_owned());
         let files = match self.view.resolved_entry(&path) {
             Answer::Known(Entry::Folder) => {
-                let files = self.rule.files.iter().map(|file| join(&path, file));
-                files.collect()
+                let folders: Vec<String> = match self.rule.search {
+                    FileSearch::Upwards => self.upwards(&path).collect(),
+                    _ => vec![path],
+                };
+                let files = |folder: &String| {
+                    let folder = folder.clone();
+                    let files = self.rule.files.iter();
+                    files.map(move |file| join(&folder, file))
+                };
+                folders.iter().flat_map(files).collect()
             }
             Answer::Known(Entry::File) => {
                 let mut files = self.rule.files.iter();
@@ -499,11 +523,13 @@ impl RuleSearch<'_> {
             let is_met = self.rule.requires.iter().all(|text| found(text).is_some());
             if let Some(found) = self.rule.settings.iter().find_map(found).filter(|_| is_met) {
                 let (setting, line) = (&found.path, found.value.line);
-                let reason = match self.rule.writes {
-                    true => {
-                        format!("`{name}` changes files because of `{setting}` in `{shown}:{line}`")
+                let reason = match self.effect() {
+                    Effect::Code => {
+                        format!("`{name}` runs what `{setting}` in `{shown}:{line}` names")
                     }
-                    false => format!("`{name}` runs what `{setting}` in `{shown}:{line}` names"),
+                    _ => {
+                        format!("`{name}` writes files because of `{setting}` in `{shown}:{line}`")
+                    }
                 };
                 return Some((self.effect(), reason));
             }
@@ -530,9 +556,10 @@ impl RuleSearch<'_> {
     }
 
     fn effect(&self) -> Effect {
-        match self.rule.writes {
-            true => Effect::Update,
-            false => Effect::Code,
+        match (self.rule.writes, self.rule.creates) {
+            (true, _) => Effect::Update,
+            (false, true) => Effect::Create,
+            (false, false) => Effect::Code,
         }
     }
 

@@ -6,6 +6,7 @@
 use super::pattern::{SettingCondition, SettingPattern};
 use super::tree::Settings;
 use super::value::{SettingKind, SettingValue};
+use crate::tables::matches;
 
 /// Value that fulfils a [`SettingPattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +83,9 @@ fn compare(value: &SettingValue, text: &str) -> Equality {
             Equality::Different
         }
         SettingKind::Null if text == "null" => Equality::Equal,
-        _ if value.text == text => Equality::Equal,
+        _ if value.text == text || text.contains('*') && matches(text, &value.text) => {
+            Equality::Equal
+        }
         SettingKind::Untyped if is_same_boolean() => Equality::Equal,
         SettingKind::Untyped if text_before_comment(&value.text) == Some(text) => Equality::Unknown,
         SettingKind::BooleanOrText if is_same_boolean() => Equality::Unknown,

@@ -19,6 +19,7 @@
 //! | `codespell.write-changes ?` | the key is present, with any value or without one |
 //! | `tool.ruff.fix = true` | the value is `true` |
 //! | `core.fsmonitor != false\|""\|true` | the value is none of these texts |
+//! | `core.pager = less *` | `*` in a text is any characters |
 //! | `plugins[0]` | the first value of the list |
 //! | `plugins[]` | each value of the list; a single value is a list of one |
 //! | `filter.*.clean` | `*` is any one key or index |

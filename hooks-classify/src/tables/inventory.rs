@@ -120,6 +120,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         prints_variables,
         elsewhere,
         runs_scripts,
+        loads_decide,
     } = details;
     let mut keys = vec![
         format!(
@@ -202,6 +203,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ),
         ("elsewhere", elsewhere.then(String::new)),
         ("runs_scripts", runs_scripts.then(String::new)),
+        ("loads_decide", loads_decide.then(String::new)),
         ("loads", (!loads.is_empty()).then(|| format!("{loads:?}"))),
     ] {
         if let Some(value) = value {

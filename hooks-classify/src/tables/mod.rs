@@ -179,8 +179,12 @@ pub(crate) struct LoadRule {
     pub(crate) modules: &'static [&'static str],
     /// `true` if the program changes files then; else it runs code.
     pub(crate) writes: bool,
+    /// `true` if the program makes files then.
+    pub(crate) creates: bool,
     /// `true` if a link that leads out of the project is no code of the project.
     pub(crate) inside_only: bool,
+    /// Names of the command that loads the files; empty if all its names do.
+    pub(crate) names: &'static [&'static str],
     /// Files, one of which has to be in the folder that is searched; empty if none has to.
     pub(crate) beside: &'static [&'static str],
     /// Patterns of settings, each of which has to match in the same file.
@@ -386,6 +390,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) elsewhere: bool,
     /// `true` if it does nothing but run the scripts of `package_scripts`.
     pub(crate) runs_scripts: bool,
+    /// `true` if it only reads unless it loads one of the files in `loads`.
+    pub(crate) loads_decide: bool,
 }
 
 /// Files that decide the effect of a call.

@@ -154,6 +154,10 @@ impl Interpreter<'_> {
         }
         let effect = match continuation {
             Continuation::TableWithEffect(effect) => Some(effect),
+            // The files are looked at after the call.
+            _ if call.program.details.loads_decide && self.workspace.is_known() => {
+                Some(Effect::Read)
+            }
             _ => None,
         };
         let operands = continuation != Continuation::TableWithoutOperands;
