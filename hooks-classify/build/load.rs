@@ -667,6 +667,7 @@ fn settings_format(name: &str) -> Option<&'static str> {
         "npmrc" => "NpmRc",
         "yarnrc" => "YarnRc",
         "gitconfig" => "GitConfig",
+        "words" => "Words",
         _ => return None,
     })
 }

@@ -76,11 +76,13 @@ pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: S
     analysis
 }
 
-/// Notes that a program imports a module, for which a file of the project may be taken.
+/// Notes that a program imports a module of its library, or the named one, for which a file of the
+/// project may be taken.
 pub(crate) fn note_imports(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
+    module: Option<&str>,
     whole: Span,
 ) {
     let rules = call.program.details.loads.iter();
@@ -111,7 +113,7 @@ pub(crate) fn note_imports(
         };
         let module = names.iter().find_map(|file| {
             let stem = file.split('.').next().unwrap_or_default();
-            if !rule.modules.contains(&stem) {
+            if !rule.modules.contains(&stem) && module != Some(stem) {
                 return None;
             }
             let mut files = rule.files.iter();
@@ -132,7 +134,7 @@ pub(crate) fn note_imports(
             let place = join(folder, &file);
             analysis.record_optional_code_file(&place);
             let reason = format!(
-                "`{name}` imports `{file}`, code of the project, for a module of its library"
+                "`{name}` imports `{file}`, code of the project, for a module that is installed"
             );
             analysis.add_finding(Effect::Code, whole, reason);
             return;

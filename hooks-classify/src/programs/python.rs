@@ -66,7 +66,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     match value(at) {
                         Some(text) => {
                             if !is_isolated && text.text.contains("import") {
-                                note_imports(&mut analysis, context, call, whole);
+                                note_imports(&mut analysis, context, call, None, whole);
                             }
                             analysis.run_script(Language::Python, &text, call);
                         }
@@ -81,7 +81,8 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                         return analysis.with_effect(Effect::Unknown);
                     };
                     if !is_isolated {
-                        note_imports(&mut analysis, context, call, whole);
+                        let first = module.text.split('.').next();
+                        note_imports(&mut analysis, context, call, first, whole);
                     }
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
@@ -196,7 +197,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
     let reads_input = rest.first().is_none_or(|file| file.text == "-");
     if !is_isolated && reads_input {
-        note_imports(&mut analysis, context, call, whole);
+        note_imports(&mut analysis, context, call, None, whole);
     }
     let words = rest.len();
     let mut inner = Call::read(&call.path, call.program, &[]);

@@ -10,6 +10,7 @@
 //! | [`NpmRc`](SettingsFormat::NpmRc) | `npm_rc.rs`, after the package `ini` of npm | npm |
 //! | [`YarnRc`](SettingsFormat::YarnRc) | `yarn_rc.rs`, after the lockfile parser of yarn 1 | yarn 1 |
 //! | [`GitConfig`](SettingsFormat::GitConfig) | `git_config.rs`, after `config.c` of git | git |
+//! | [`Words`](SettingsFormat::Words) | `words.rs`: a list of words | uv, Maven |
 //!
 //! A file may name a key twice. The program takes the first or the last value, so all values count.
 //! If the text has an error, [`Settings::read`] returns an error, although the program may accept the
@@ -31,6 +32,7 @@ mod tests;
 mod toml;
 mod tree;
 pub(crate) mod value;
+mod words;
 mod yaml;
 mod yarn_rc;
 
@@ -57,6 +59,7 @@ impl Settings {
             SettingsFormat::NpmRc => npm_rc::read(text, &mut settings)?,
             SettingsFormat::YarnRc => yarn_rc::read(text, &mut settings)?,
             SettingsFormat::GitConfig => git_config::read(text, &mut settings)?,
+            SettingsFormat::Words => words::read(text, &mut settings)?,
         }
         Ok(settings)
     }

@@ -21,6 +21,8 @@ pub(crate) enum SettingsFormat {
     YarnRc,
     /// `.git/config`, `.gitmodules`.
     GitConfig,
+    /// Words, each of which is a value of a list at the top: `[]`.
+    Words,
 }
 
 /// Type of a value, as far as the text shows it.
