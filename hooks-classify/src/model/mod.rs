@@ -29,4 +29,5 @@ pub(crate) mod trace;
 pub(crate) mod unseen_code;
 pub(crate) mod value;
 pub(crate) mod variable_name;
+pub(crate) mod wildcard;
 pub(crate) mod workspace_view;

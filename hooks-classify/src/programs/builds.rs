@@ -148,16 +148,6 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
     ))
 }
 
-/// Analyzes `mypy`, which writes nothing if its last `--cache-dir` is `/dev/null`.
-pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
-    let analysis = Analysis::new();
-    let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
-    match cache.and_then(|opt| opt.value.as_ref()) {
-        Some(value) if value.text == "/dev/null" => analysis.with_effect(Effect::Read),
-        _ => analysis,
-    }
-}
-
 /// Analyzes a compiler, which only reads if it checks syntax, preprocesses or prints facts.
 pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();

@@ -120,7 +120,6 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("private-keys", secrets::private_keys),
     ("decrypts", secrets::decrypts),
     ("state-as-json", secrets::state_as_json),
-    ("mypy", builds::mypy),
     ("mlr", documents::mlr),
     ("at", wrappers::at),
     ("debugfs", machine::debugfs),

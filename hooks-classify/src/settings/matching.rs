@@ -6,7 +6,7 @@
 use super::pattern::{SettingCondition, SettingPattern};
 use super::tree::Settings;
 use super::value::{SettingKind, SettingValue};
-use crate::tables::matches;
+use crate::model::wildcard::matches;
 
 /// Value that fulfils a [`SettingPattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
