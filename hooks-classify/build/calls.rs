@@ -51,7 +51,11 @@ pub(crate) fn call_patterns(
 
 /// Returns a mistake unless the program has every command of a path, in which a word may be several
 /// names, separated by `|`, and these commands have the options.
-pub(crate) fn check_command(program: &ProgramDef, path: &[String], options: &[String]) -> Result<(), String> {
+pub(crate) fn check_command(
+    program: &ProgramDef,
+    path: &[String],
+    options: &[String],
+) -> Result<(), String> {
     let Some((names, rest)) = path.split_first() else {
         let mut options = options.iter();
         return match options.find(|name| !program.has_option(name, |_| true)) {

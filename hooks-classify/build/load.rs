@@ -342,7 +342,8 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
             )));
         }
         for path in &rule.calls {
-            check_command(&own, path, &[]).map_err(|error| of_entry(format!("`loads`: {error}")))?;
+            check_command(&own, path, &[])
+                .map_err(|error| of_entry(format!("`loads`: {error}")))?;
         }
     }
     let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
