@@ -388,7 +388,7 @@ impl<'a> Emitter<'a> {
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
              outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, discards: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
-             output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {}, loads: {}, prints_variables: {}, elsewhere: {}, runs_scripts: {}, loads_decide: {} }}",
+             output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {}, loads: {}, prints_variables: {}, elsewhere: {}, runs_scripts: {}, reveals_from: {}, loads_decide: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -450,6 +450,7 @@ impl<'a> Emitter<'a> {
             optional(details.prints_variables.as_ref().map(|off| self.texts(off))),
             details.elsewhere,
             details.runs_scripts,
+            self.texts(&details.reveals_from),
             details.loads_decide,
         );
         self.details.item(code)

@@ -538,6 +538,10 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
     let elsewhere = raw.elsewhere || parent.is_some_and(|parent| parent.details.elsewhere);
     let details = &mut own.details;
     (details.prints_variables, details.elsewhere) = (prints_variables, elsewhere);
+    if !raw.reveals_from.is_empty() && details.reveals.is_none() {
+        return Err("`reveals_from` needs `reveals`".to_owned());
+    }
+    details.reveals_from = raw.reveals_from;
     (details.runs_scripts, details.loads_decide) = (raw.runs_scripts, raw.loads_decide);
     (details.secrets, details.loads) = (secrets, loads);
     (details.terminal, details.pager) = (terminal, pager);

@@ -144,6 +144,7 @@ pub(crate) struct DetailsDef {
     pub(crate) prints_variables: Option<Vec<String>>,
     pub(crate) elsewhere: bool,
     pub(crate) runs_scripts: bool,
+    pub(crate) reveals_from: Vec<String>,
     pub(crate) loads_decide: bool,
 }
 

@@ -129,6 +129,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) runs_scripts: bool,
     #[serde(default)]
+    pub(crate) reveals_from: Vec<String>,
+    #[serde(default)]
     pub(crate) loads_decide: bool,
 }
 

@@ -8,6 +8,7 @@ use super::addresses::check_exfiltration;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_help_or_version};
 use super::file_roles::reads_recursively;
 use super::known_output::known_output;
+use super::project_files::may_reveal_settings;
 use super::requests::note_requests;
 use super::roles::{note_option_values, note_role};
 use super::words::{note_files_in_words, note_remotes, note_services};
@@ -121,7 +122,8 @@ pub(crate) fn analyze_by_table(
         .details
         .reveals
         .as_ref()
-        .filter(|_| !prints_help_or_version(call));
+        .filter(|_| !prints_help_or_version(call))
+        .filter(|_| may_reveal_settings(context, call));
     if let Some(what) = reveals.or(with_operands) {
         analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }

@@ -9,6 +9,7 @@ use crate::model::effect::Effect;
 use crate::model::span::Span;
 use crate::model::workspace_view::{WorkspaceView, join, parent};
 use crate::options::call::{Call, ParsedOption};
+use crate::secrets::secrets_in_text;
 use crate::settings::pattern::SettingPattern;
 use crate::settings::{Settings, SettingsFormat};
 use crate::tables::{FileSearch, LoadRule, matches};
@@ -140,6 +141,32 @@ pub(crate) fn note_imports(
             return;
         }
     }
+}
+
+/// Returns `true` unless the files of the settings that a call reveals are known to have no secret.
+pub(crate) fn may_reveal_settings(context: &Context<'_>, call: &Call) -> bool {
+    let files = call.program.details.reveals_from;
+    let view = context.workspace;
+    let folders = context.working_folders().filter(|_| view.is_known());
+    let (Some(folders), Some(home)) = (folders, view.home()) else {
+        return true;
+    };
+    if files.is_empty() {
+        return true;
+    }
+    let above = folders
+        .iter()
+        .flat_map(|folder| std::iter::successors(Some(folder.as_str()), |folder| parent(folder)));
+    let mut places = above.chain([home.as_str()]);
+    places.any(|folder| {
+        files
+            .iter()
+            .any(|file| match view.text(&join(folder, file)) {
+                Answer::Known(text) => !secrets_in_text(&text).is_empty(),
+                Answer::Absent => false,
+                Answer::Unknown => true,
+            })
+    })
 }
 
 /// Returns `true` if an option or a variable keeps the program from loading the files, or no option

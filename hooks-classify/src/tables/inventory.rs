@@ -121,6 +121,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         elsewhere,
         runs_scripts,
         loads_decide,
+        reveals_from,
     } = details;
     let mut keys = vec![
         format!(
@@ -203,6 +204,10 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ),
         ("elsewhere", elsewhere.then(String::new)),
         ("runs_scripts", runs_scripts.then(String::new)),
+        (
+            "reveals_from",
+            (!reveals_from.is_empty()).then(|| format!("{reveals_from:?}")),
+        ),
         ("loads_decide", loads_decide.then(String::new)),
         ("loads", (!loads.is_empty()).then(|| format!("{loads:?}"))),
     ] {

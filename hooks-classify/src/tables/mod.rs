@@ -390,6 +390,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) elsewhere: bool,
     /// `true` if it does nothing but run the scripts of `package_scripts`.
     pub(crate) runs_scripts: bool,
+    /// Files of the settings that it reveals: in the folder, in those above it and in the home.
+    pub(crate) reveals_from: &'static [&'static str],
     /// `true` if it only reads unless it loads one of the files in `loads`.
     pub(crate) loads_decide: bool,
 }
