@@ -5,6 +5,7 @@
 //! looked at.
 
 use crate::analysis::{Analysis, Context};
+use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
 use crate::model::span::Span;
 use crate::model::workspace_view::{WorkspaceView, join, parent};
@@ -184,24 +185,32 @@ fn is_off(context: &Context<'_>, call: &Call, rule: &LoadRule) -> bool {
     if rule.writes && !call.operands.is_empty() && operands.all(|operand| operand == "-") {
         return true;
     }
-    let has = |entry: &&str| call.options.iter().any(|option| is_option(option, entry));
-    rule.off.iter().any(has)
-        || !rule.on.is_empty() && !rule.on.iter().any(has)
+    let has = |entry: &&str, if_unknown| {
+        let mut options = call.options.iter();
+        options.any(|option| is_option(option, entry, if_unknown))
+    };
+    rule.off.iter().any(|entry| has(entry, false))
+        || !rule.on.is_empty() && !rule.on.iter().any(|entry| has(entry, true))
         || (rule.off_variables.iter()).any(|entry| match entry.split_once('=') {
             Some((name, value)) => context.has_variable(name, value),
             None => context.is_variable_set(entry),
         })
 }
 
-/// Returns `true` if an option fits an entry, `NAME` or `NAME=VALUE`.
-fn is_option(option: &ParsedOption, entry: &str) -> bool {
+/// Returns `true` if an option fits an entry, `NAME` or `NAME=VALUE`. `if_unknown` is the result for a
+/// value that is only known when the command runs, and for an option that only some versions read.
+fn is_option(option: &ParsedOption, entry: &str, if_unknown: bool) -> bool {
+    if option.version_dependent && !if_unknown {
+        return false;
+    }
     let value = option.value.as_ref();
     match entry.split_once('=') {
         _ if option.name == entry => true,
         Some((name, text)) => {
             option.name == name
                 && match value {
-                    Some(value) => value.is_known() && matches(text, &value.text),
+                    Some(value) if value.is_known() => matches(text, &value.text),
+                    Some(_) => if_unknown,
                     None => text.is_empty(),
                 }
         }
@@ -344,9 +353,9 @@ impl RuleSearch<'_> {
         let operands = operands.filter(|operand| operand.arg.text != "-");
         let mut starts: Vec<String> = operands
             .map(|operand| {
-                // The program expands patterns in quotes itself.
+                // The program expands patterns in quotes itself; unknown words may be any files below.
                 let path = operand.arg.path();
-                let pattern = path.find(|c| matches!(c, '*' | '?' | '[' | '{'));
+                let pattern = path.find(['*', '?', '[', '{', UNKNOWN]);
                 let whole = pattern.map_or(path, |at| {
                     path[..at].rfind('/').map_or("", |end| &path[..end])
                 });
