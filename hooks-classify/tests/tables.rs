@@ -267,6 +267,36 @@ fn a_list_of_calls_names_commands_and_options_of_the_program() {
 }
 
 #[test]
+fn a_rule_of_files_names_commands_options_and_settings_of_the_program() {
+    let table = |rule: &str| {
+        format!(
+            "loads = [{{ files = [\"a.toml\"], seen = \"1\", {rule} }}]\noptions = [\"-x =\"]\n\
+             [commands]\n\"a|b\" = {{ reads = \"does\" }}\n\"a c\" = {{ reads = \"does\" }}"
+        )
+    };
+    for rule in [
+        "calls = [\"a|b\"]",
+        "calls = [\"a c\"]",
+        "on = \"-x=1*\"",
+        "off = \"-x=\"",
+        "instead = \"-x\"",
+        "requires = [\"k ?\"]",
+        "search = \"operands\"",
+    ] {
+        assert_eq!(mistakes(&table(rule)), Vec::<String>::new(), "{rule}");
+    }
+    for (rule, what) in [
+        ("calls = [\"a d\"]", "unknown command `d`"),
+        ("on = \"-y=1\"", "`-y` is not an option of the program"),
+        ("instead = \"-y\"", "`-y` is not an option of the program"),
+        ("search = \"below\"", "unknown search `below`"),
+    ] {
+        let found = mistakes(&table(rule));
+        assert!(found.len() == 1 && found[0].contains(what), "{found:?}");
+    }
+}
+
+#[test]
 fn a_mistake_in_the_format_names_its_line() {
     for (rest, line, what) in [
         ("sents = true", 4, "unknown field `sents`"),
