@@ -134,26 +134,47 @@ impl LineFilter {
 
 /// Returns an extended expression of POSIX as one of the crate `regex`; `None` if the two may differ.
 fn extended(pattern: &str) -> Option<String> {
-    let is_plain = |c: char| c.is_alphanumeric() || " _-=/:,.*+?^$|()@%&~".contains(c);
-    pattern
-        .chars()
-        .all(is_plain)
-        .then(|| format!("(?:{pattern})"))
+    let mut before = '|';
+    let mut characters = pattern.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins = matches!(before, '|' | '(' | '^');
+        let ends = matches!(characters.peek(), None | Some('|' | ')'));
+        let is_plain = match c {
+            '*' | '+' | '?' => !begins && !matches!(before, '*' | '+' | '?' | '$'),
+            '^' => begins && before != '^',
+            '$' => ends,
+            '|' | ')' => before != '(' && before != '|',
+            c => c.is_alphanumeric() || " _-=/:,.(@%&~".contains(c),
+        };
+        before = is_plain.then_some(c)?;
+    }
+    (before != '|').then(|| format!("(?:{pattern})"))
 }
 
 /// Returns a basic expression of POSIX as one of the crate `regex`; `None` if the two may differ.
 fn basic(pattern: &str) -> Option<String> {
     let mut text = String::new();
-    let mut characters = pattern.chars();
+    let mut characters = pattern.chars().peekable();
+    // At the start of an alternative, `*` is literal, and `^` is no literal.
+    let mut is_start = true;
     while let Some(c) = characters.next() {
+        let begins = std::mem::replace(&mut is_start, false);
         match c {
             '\\' => match characters.next()? {
-                '|' => text.push('|'),
+                '|' => {
+                    text.push('|');
+                    is_start = true;
+                }
                 c @ ('.' | '*' | '^' | '$') => text.extend(['\\', c]),
                 _ => return None,
             },
-            '*' if text.is_empty() => text.push_str("\\*"),
-            '.' | '*' | '^' | '$' => text.push(c),
+            '^' if begins => {
+                text.push(c);
+                is_start = true;
+            }
+            '$' if characters.peek().is_none() => text.push(c),
+            '*' if begins => text.push_str("\\*"),
+            '.' | '*' => text.push(c),
             '+' | '?' | '(' | ')' | '|' => text.extend(['\\', c]),
             c if c.is_alphanumeric() || " _-=/:,@%&~".contains(c) => text.push(c),
             _ => return None,
@@ -233,6 +254,9 @@ mod tests {
     fn expressions_that_may_differ_are_refused() {
         assert_eq!(basic("a+b|c").as_deref(), Some("(?:a\\+b\\|c)"));
         assert_eq!(basic("^HTTP\\|PROXY").as_deref(), Some("(?:^HTTP|PROXY)"));
+        assert_eq!(basic("a$b"), None);
+        assert_eq!(basic("a^b"), None);
+        assert_eq!(basic("^*a").as_deref(), Some("(?:^\\*a)"));
         assert_eq!(basic("*a").as_deref(), Some("(?:\\*a)"));
         for pattern in ["a\\{2\\}", "[a-z]", "\\(a\\)\\1", "\\w", "a\\"] {
             assert_eq!(basic(pattern), None, "{pattern}");
