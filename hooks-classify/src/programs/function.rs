@@ -98,6 +98,7 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("httpie", http::httpie),
     ("wget", http::wget),
     ("adb-shell", remote::adb_shell),
+    ("command-server", remote::command_server),
     ("package-program", packages::package_program),
     ("wrapped-program", packages::wrapped_program),
     ("named-program", packages::named_program),

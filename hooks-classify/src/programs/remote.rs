@@ -67,8 +67,8 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     }
 }
 
-/// Analyzes `adb shell`, which runs its words as a text in the shell of a device. The programs that only
-/// devices have are in the tables under `adb shell NAME`.
+/// Analyzes `adb shell`, which starts a server and runs its words as a text in the shell of a device. The
+/// programs that only devices have are in the tables under `adb shell NAME`.
 pub(super) fn adb_shell(
     context: &Context<'_>,
     call: &Call,
@@ -77,6 +77,7 @@ pub(super) fn adb_shell(
 ) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
+    analysis.add_finding(Effect::Create, whole, "`adb` starts a server that continues");
     let Some(text) = join_words(&operand_words(call)) else {
         if let Input::Known(text) = input {
             analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
@@ -95,6 +96,15 @@ pub(super) fn adb_shell(
     }
     let output = analysis.run_shell_text(&text, input);
     analysis.done_with(output)
+}
+
+/// Analyzes a command of Mercurial, for which `chg` starts a server.
+pub(super) fn command_server(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.path.split(' ').next() == Some("chg") {
+        analysis.add_finding(Effect::Create, whole, "`chg` starts a server that continues");
+    }
+    analysis
 }
 
 /// Analyzes `rsync`, for which `-e` names the program that connects.
