@@ -90,9 +90,11 @@ def is_equal(new, old):
 def is_ignored_by_itself(path, folders):
     """Returns `True` for a file in a cache that version control never sees.
 
-    This is `__pycache__`, or a folder with a `.gitignore` that ignores everything.
+    This is `__pycache__`, a cache of Mercurial, or a folder with a `.gitignore` that ignores everything.
     """
     parts = path.split("/")
+    if any(parts[at] == ".hg" and parts[at + 1] in ("cache", "wcache") for at in range(len(parts) - 2)):
+        return True
     for depth in range(1, len(parts) + 1):
         if parts[depth - 1] == "__pycache__":
             return True

@@ -61,6 +61,12 @@ class ChangesTest(unittest.TestCase):
         ignored = {path for path, row in self.found().items() if row.get("ignored")}
         self.assertEqual(ignored, {"/p/__pycache__/a.pyc", "/p/.ruff_cache/.gitignore", "/p/.ruff_cache/0/x"})
 
+    def test_caches_of_mercurial_are_ignored(self):
+        for name in (".hg/cache/tags2", ".hg/wcache/checklink", ".hg/hgrc", ".hg/cache-not"):
+            self.write(self.upper, name, b"")
+        ignored = {path for path, row in self.found().items() if row.get("ignored")}
+        self.assertEqual(ignored, {"/.hg/cache/tags2", "/.hg/wcache/checklink"})
+
     def test_times_in_an_index_are_no_change_of_it(self):
         self.write(self.lower, ".git/index", index(3))
         self.write(self.upper, ".git/index", index(3, time=9))
