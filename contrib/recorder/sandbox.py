@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import inside
 import surroundings
 import trace as tracing
 
@@ -37,6 +38,12 @@ class Missing(Exception):
 def base_folder():
     """Returns the folder of the recorder: `RECORDER_DIR`, default `/var/tmp/recorder`."""
     return pathlib.Path(os.environ.get("RECORDER_DIR", "/var/tmp/recorder")).absolute()
+
+
+def search_path(base, first=None):
+    """Returns the `PATH` of the commands; `first` has folders that come before the others."""
+    folders = [first, inside.PATH, f"{base}/tools/bin"]
+    return ":".join(filter(None, folders))
 
 
 def check_machine():
@@ -186,7 +193,8 @@ def write_operands(extra, row, project, samples):
     """Writes the files that a command names and the project lacks, and the files of the row."""
     root = extra / surroundings.PROJECT.lstrip("/")
     root.mkdir(parents=True)
-    files, folders = named_files(row["command"])
+    # The bare project has the files of the row only.
+    files, folders = named_files(row["command"]) if row.get("variant") != "bare" else ([], [])
     for name in files:
         if not os.path.lexists(project / name):
             copy_sample(project / sample_for(name, samples), root / name)

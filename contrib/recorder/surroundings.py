@@ -3,8 +3,8 @@
 Every place from which tools run code of a project or a repository touches a marker: an empty file in
 `~/.ran`, whose name is the name of the place. A record lists the markers that a command touched.
 
-A variant is a folder that is laid over the plain files. `prepare` writes all of them, once for each
-version of this file.
+A variant is a folder that is laid over the plain files; `bare` is laid over nothing. `prepare` writes all of
+them, once for each version of this file.
 """
 
 import hashlib
@@ -20,7 +20,9 @@ USER = 1000
 HOME = "/home/dev"
 PROJECT = f"{HOME}/project"
 MARKERS = f"{HOME}/.ran"
-VARIANTS = ("plain", "repository", "first-run")
+VARIANTS = ("plain", "repository", "first-run", "bare")
+# Variants that are not laid over the plain files.
+WHOLE_VARIANTS = ("plain", "bare")
 
 JAVASCRIPT_SETTINGS = (
     "babel.config commitlint.config eslint.config jest.config next.config postcss.config prettier.config "
@@ -142,6 +144,11 @@ def plain_project():
         "docker-compose.yml": "services:\n  web:\n    image: x\n",
         "main.tf": 'resource "null_resource" "x" {}\n',
     }
+
+
+def bare_project():
+    """Returns the files of a project without code and without settings."""
+    return {f"{folder}{name}": "alpha\nbeta 1\n" for folder in ("", "web/", "web/src/") for name in ("a.txt", "b.txt")}
 
 
 def plain_home():
@@ -284,7 +291,13 @@ def prepare(base):
     write_archives(project)
     make_repository(project)
     write_users(lower / "plain")
-    (home / ".ssh").chmod(0o700)
+    bare = lower / "bare" / HOME.lstrip("/")
+    write_files(bare, plain_home())
+    write_files(lower / "bare" / PROJECT.lstrip("/"), bare_project())
+    make_repository(lower / "bare" / PROJECT.lstrip("/"))
+    write_users(lower / "bare")
+    for folder in (home, bare):
+        (folder / ".ssh").chmod(0o700)
     write_files(lower / "repository" / HOME.lstrip("/"), planted_repository())
     write_files(lower / "first-run" / HOME.lstrip("/"), first_run_home())
     for variant in VARIANTS:
@@ -295,4 +308,4 @@ def prepare(base):
 
 def layers(lower, variant):
     """Returns the folders of a variant, the uppermost first."""
-    return [lower / variant, lower / "plain"] if variant != "plain" else [lower / "plain"]
+    return [lower / variant] if variant in WHOLE_VARIANTS else [lower / variant, lower / "plain"]

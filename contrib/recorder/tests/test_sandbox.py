@@ -50,6 +50,11 @@ class SandboxTest(unittest.TestCase):
             'cat a/b l; echo "$PLANTED"', files={"a/b": "one\n", "l": "-> a/b"}, environment={"PLANTED": "two"})
         self.assertEqual(record["output"], "one\none\ntwo\n")
 
+    def test_the_bare_variant_has_only_the_files_of_the_row(self):
+        record = self.record("ls -A; ls a.py x.py", variant="bare", files={"b.py": ""})
+        self.assertEqual(record["status"], 2)
+        self.assertEqual(record["output"].splitlines()[:5], [".git", "a.txt", "b.py", "b.txt", "web"])
+
     def test_processes_that_continue_are_recorded(self):
         record = self.record("sleep 60 & sleep 0.1")
         self.assertEqual((record["status"], record["left_running"]), (0, ["sleep"]))
