@@ -8,12 +8,14 @@ import json
 import pathlib
 import re
 import sys
+import tempfile
 import time
 
 import classifier
 import effects
 import open_findings
 import packages
+import planted
 import results
 import sandbox
 import tables
@@ -259,6 +261,33 @@ def sample(arguments):
     return 1 if wrong else 0
 
 
+def compare_planted(arguments):
+    """Subcommand `planted`: the exit status is 1 if an allowed command did more than read."""
+    sandbox.check_machine()
+    path = sandbox.search_path(sandbox.base_folder(), arguments.path)
+    plantings, absent = planted.select(planted.read_plantings(), arguments.programs, path)
+    recorder = sandbox.Recorder(arguments.jobs, arguments.seconds)
+    bare = recorder.lower / planted.VARIANT / sandbox.surroundings.PROJECT.lstrip("/")
+    rows = [
+        planted.with_whole_files(row, bare) | {"environment": {"PATH": path}}
+        for row in planted.draw(plantings, arguments.seed, arguments.count)
+    ]
+    compared, failed = [], 0
+    for record in write_records(recorder.run_all(rows), arguments.records):
+        with tempfile.TemporaryDirectory() as folder:
+            decision = planted.decide(arguments.guard, record, recorder.lower, pathlib.Path(folder))
+        comparison = planted.compare(record, decision, record)
+        compared.append(comparison)
+        if comparison.has_failed:
+            failed += 1
+            print(planted.report("BAD ", record, "; ".join(comparison.reasons)))
+        elif comparison.needless and (not record["drawn"] or arguments.verbose):
+            print(planted.report("ask ", record, decision.get("reasoning", "")))
+    print(planted.summary(compared, arguments.seed, absent))
+    print(f"planted: {len(compared) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
 def parser():
     """Returns the parser of the command line."""
     top = argparse.ArgumentParser(description=__doc__)
@@ -296,6 +325,14 @@ def parser():
     add_guard(sub)
     sub.add_argument("--seed", type=int, default=1, help="seed of the sample; default 1")
     sub.add_argument("--count", type=int, default=200, help="number of commands; default 200")
+    sub = add("planted", compare_planted, "plant files at random and compare the guard with the programs")
+    add_guard(sub)
+    sub.add_argument("--seed", type=int, default=1, help="seed of the rows; default 1")
+    sub.add_argument("--count", type=int, default=60, help="number of rows; default 60")
+    sub.add_argument("--programs", nargs="+", default=[], metavar="NAME", help="programs of plantings.toml; default: all")
+    sub.add_argument("--path", metavar="FOLDERS", help="folders of programs that come first, as in PATH")
+    sub.add_argument("--records", default="/dev/null", help="file to write the records to")
+    sub.add_argument("--verbose", action="store_true", help="print each question about a command that only read")
     return top
 
 
