@@ -274,7 +274,8 @@ def compare_planted(arguments):
     ]
     compared, failed = [], 0
     for record in write_records(recorder.run_all(rows), arguments.records):
-        with tempfile.TemporaryDirectory() as folder:
+        # Folders above are searched, so the folder is not in `/tmp`, where other programs leave settings.
+        with tempfile.TemporaryDirectory(dir=recorder.base / "work") as folder:
             decision = planted.decide(arguments.guard, record, recorder.lower, pathlib.Path(folder))
         comparison = planted.compare(record, decision, record)
         compared.append(comparison)
