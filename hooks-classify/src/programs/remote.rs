@@ -77,7 +77,11 @@ pub(super) fn adb_shell(
 ) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
-    analysis.add_finding(Effect::Create, whole, "`adb` starts a server that continues");
+    analysis.add_finding(
+        Effect::Create,
+        whole,
+        "`adb` starts a server that continues",
+    );
     let Some(text) = join_words(&operand_words(call)) else {
         if let Input::Known(text) = input {
             analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
@@ -102,7 +106,11 @@ pub(super) fn adb_shell(
 pub(super) fn command_server(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.path.split(' ').next() == Some("chg") {
-        analysis.add_finding(Effect::Create, whole, "`chg` starts a server that continues");
+        analysis.add_finding(
+            Effect::Create,
+            whole,
+            "`chg` starts a server that continues",
+        );
     }
     analysis
 }
