@@ -28,7 +28,7 @@ impl Files {
     fn add(&mut self, path: &str, text: &str) {
         let path = match path.starts_with('/') {
             true => path.to_owned(),
-            false => format!("/home/u/p/{path}"),
+            false => format!("/srv/u/p/{path}"),
         };
         self.files.insert(path, text.to_owned());
     }
@@ -42,17 +42,17 @@ impl Files {
 
     fn is_folder(&self, path: &str) -> bool {
         let below = format!("{}/", path.trim_end_matches('/'));
-        path == "/home/u/p" || self.files.keys().any(|file| file.starts_with(&below))
+        path == "/srv/u/p" || self.files.keys().any(|file| file.starts_with(&below))
     }
 }
 
 impl Workspace for Files {
     fn folder(&self) -> Option<String> {
-        Some("/home/u/p".to_owned())
+        Some("/srv/u/p".to_owned())
     }
 
     fn home(&self) -> Option<String> {
-        Some("/home/u".to_owned())
+        Some("/srv/u".to_owned())
     }
 
     fn entry(&self, path: &str) -> Answer<Entry> {
@@ -128,7 +128,7 @@ fn a_folder_that_is_not_there_leaves_the_shell_where_it_is() {
     assert!(!asks(&files, "cd web && pnpm ls"));
     assert!(asks(&files, "cd absent; pnpm ls"));
     assert!(asks(&files, "cd web/..; pnpm ls"));
-    assert!(!asks(&files, "(cd /home/u/p/web; pnpm ls)"));
+    assert!(!asks(&files, "(cd /srv/u/p/web; pnpm ls)"));
     assert!(asks(&files, "(cd web); pnpm ls"));
     assert!(asks(&files, "pushd web; popd; pnpm ls"));
     assert!(!asks(&files, "pushd web; pnpm ls"));
@@ -154,10 +154,10 @@ fn a_folder_that_is_only_known_at_run_time_asks_if_the_program_loads_files() {
 #[test]
 fn the_home_folder_is_not_part_of_the_project() {
     let mut files = Files::new([("package.json", "{}")]);
-    files.add("/home/u/.yarnrc", "yarn-path \"./y.cjs\"\n");
+    files.add("/srv/u/.yarnrc", "yarn-path \"./y.cjs\"\n");
     assert!(!asks(&files, "yarn why a"));
-    files.add("/home/u/p/.yarnrc", "yarn-path \"./y.cjs\"\n");
-    let found = classify(&files, "cd src && yarn why a; cd /home/u/p && yarn why a");
+    files.add("/srv/u/p/.yarnrc", "yarn-path \"./y.cjs\"\n");
+    let found = classify(&files, "cd src && yarn why a; cd /srv/u/p && yarn why a");
     assert_eq!(found.crud, Crud::Create);
 }
 
@@ -235,7 +235,7 @@ fn patterns_are_judged_by_the_names_that_fit() {
     assert!(!asks(&files, "sort sub/*"), "a path is no option");
     assert!(asks(&files, "cd sub && sort ?o a"));
     assert!(!asks(&files, "cat [b-z]*.txt"), "nothing fits");
-    files.add("notes", "-> /home/u/.ssh/id_ed25519");
+    files.add("notes", "-> /srv/u/.ssh/id_ed25519");
     assert!(asks(&files, "cat note*"));
     assert!(!asks(&files, "cat a*"));
 }
