@@ -5,6 +5,7 @@ import argparse
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import re
 import sys
@@ -303,7 +304,7 @@ def parser():
         return sub
 
     def add_guard(sub):
-        sub.add_argument("--guard", default=str(REPOSITORY / "target/debug/hooks-guard"),
+        sub.add_argument("--guard", type=os.path.abspath, default=str(REPOSITORY / "target/debug/hooks-guard"),
                          help="binary that decides; default target/debug/hooks-guard")
 
     sub = add("run", run, "run the commands of a file and write a record of each")
