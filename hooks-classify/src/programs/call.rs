@@ -8,7 +8,7 @@ use super::addresses::check_exfiltration;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_help_or_version};
 use super::file_roles::reads_recursively;
 use super::known_output::known_output;
-use super::project_files::may_reveal_settings;
+use super::project_files::{may_reveal_settings, printed_folder};
 use super::requests::note_requests;
 use super::roles::{note_option_values, note_role};
 use super::words::{note_files_in_words, note_remotes, note_services};
@@ -129,7 +129,8 @@ pub(crate) fn analyze_by_table(
     }
     track_alias_file(&mut analysis, call);
     track_cd(&mut analysis, call);
-    analysis.known_output = known_output(call, input, &context.environment.files);
+    let known = known_output(call, input, &context.environment.files);
+    analysis.known_output = known.or_else(|| printed_folder(context, call));
     analysis.done_with(output)
 }
 

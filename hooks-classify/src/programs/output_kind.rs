@@ -30,6 +30,8 @@ pub(crate) fn has_known_output(command: &str) -> bool {
             | "rev"
             | "xxd"
             | "tr"
+            | "git"
+            | "pwd"
     )
 }
 

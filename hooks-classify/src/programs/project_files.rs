@@ -7,6 +7,7 @@
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
+use crate::model::io::Output;
 use crate::model::span::Span;
 use crate::model::workspace_view::{WorkspaceView, join, parent};
 use crate::options::call::{Call, ParsedOption};
@@ -141,6 +142,47 @@ pub(crate) fn note_imports(
             analysis.add_finding(Effect::Code, whole, reason);
             return;
         }
+    }
+}
+
+/// Returns the output of a call that prints a folder: the one in which it runs, or the root of its
+/// repository.
+pub(crate) fn printed_folder(context: &Context<'_>, call: &Call) -> Output {
+    let view = context.workspace;
+    let is_alone = |word: &str| matches!(call.args.as_slice(), [arg] if arg.text == word);
+    let is_root = call.path == "git rev-parse" && is_alone("--show-toplevel");
+    let is_folder = call.path == "pwd" && call.args.is_empty();
+    let folders = context
+        .working_folders()
+        .filter(|_| view.is_known() && (is_root || is_folder))?;
+    let [folder] = folders.as_slice() else {
+        return None;
+    };
+    if is_folder {
+        return Some(format!("{folder}\n"));
+    }
+    // Variables and settings name another root.
+    let names_root = |name: &str| name.starts_with("GIT_");
+    let assigned = context.environment.exported_assignments.iter();
+    let variables = view.variables().known()?;
+    if assigned.map(|(name, _)| name.as_str()).any(names_root)
+        || variables.iter().any(|variable| names_root(&variable.name))
+    {
+        return None;
+    }
+    let mut above = std::iter::successors(Some(folder.as_str()), |folder| parent(folder));
+    let is_there = |folder: &&str| !matches!(view.entry(&join(folder, REPOSITORY)), Answer::Absent);
+    let root = above.find(is_there)?;
+    let settings = join(root, REPOSITORY);
+    let text = match view.entry(&settings) {
+        Answer::Known(Entry::Folder) => view.text(&join(&settings, "config")),
+        _ => return None,
+    };
+    match text {
+        Answer::Known(text) if !text.to_ascii_lowercase().contains("worktree") => {
+            Some(format!("{root}\n"))
+        }
+        _ => None,
     }
 }
 

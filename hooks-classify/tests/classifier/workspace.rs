@@ -152,6 +152,27 @@ fn a_folder_that_is_only_known_at_run_time_asks_if_the_program_loads_files() {
 }
 
 #[test]
+fn the_root_of_the_repository_is_known() {
+    let mut files = Files::new([(".git/config", "[core]\n\tbare = false\n"), ("web/a", "")]);
+    files.variables = Some(Vec::new());
+    let command = "cd web && cd \"$(git rev-parse --show-toplevel)\" && pnpm ls";
+    assert!(!asks(&files, command));
+    assert!(!asks(&files, "cd \"$(pwd)/web\" && pnpm ls"));
+    files.add(".pnpmfile.cjs", "");
+    assert!(asks(&files, command));
+    assert!(!asks(&files, "cd $(pwd)/web && pnpm ls"));
+    files.add("web/.pnpmfile.cjs", "");
+    assert!(asks(&files, "cd $(pwd)/web && pnpm ls"));
+    files = Files::new([(".git/config", "[core]\n\tworktree = ../x\n")]);
+    files.variables = Some(Vec::new());
+    assert!(asks(&files, command), "the settings may name another root");
+    assert!(asks(
+        &files,
+        "git() { echo web; }; cd \"$(git rev-parse --show-toplevel)\" && pnpm ls; pnpm why a; cd $(x); pnpm ls"
+    ));
+}
+
+#[test]
 fn the_home_folder_is_not_part_of_the_project() {
     let mut files = Files::new([("package.json", "{}")]);
     files.add("/srv/u/.yarnrc", "yarn-path \"./y.cjs\"\n");

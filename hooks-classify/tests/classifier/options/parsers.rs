@@ -372,7 +372,14 @@ fn argparse_style_is_parsed_like_python() {
                     .find('=')
                     .is_some_and(|at| word.starts_with('-') && at > 2)
         };
-        !line.iter().any(letters) && grammar.read(line).unrecognized.is_empty()
+        // An abbreviation may stand for an option with an optional value, which this parser lacks.
+        let read = grammar.read(line);
+        let is_known = |(name, _): &(String, Option<String>)| {
+            grammar.options.iter().any(|option| option.name == *name)
+        };
+        !line.iter().any(letters)
+            && read.unrecognized.is_empty()
+            && read.options.iter().all(is_known)
     });
     let input: Vec<_> = lines
         .iter()
