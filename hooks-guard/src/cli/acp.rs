@@ -17,7 +17,9 @@ use hooks_guard::acp::{
 use hooks_guard::audit::UserResponse;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::Client;
-use hooks_guard::decider::{Decider, Deciders, DecisionSource, RemoteService, STACK_BYTES};
+use hooks_guard::decider::{
+    Decider, Deciders, DecisionSource, RemoteService, STACK_BYTES, approval_counts,
+};
 use hooks_guard::protocol::DENIED;
 use hooks_guard::tool_call::{self, OperatorReply, RecordedQuestion};
 use hooks_guard::{PermissionDecision, PermissionRequest};
@@ -459,9 +461,9 @@ impl GuardGate {
             DecisionSource::Local(permission, failure) => (None, permission, failure),
         };
         let answer = match (self.decision(&request, &asked, &permission), failure) {
-            // The service may have refused this trail, and a new process cannot know its earlier
-            // state.
-            (RequestDecision::Allow(reason), Some(why)) if permission.approved => {
+            (RequestDecision::Allow(reason), Some(why))
+                if !approval_counts(&permission, Some(&why)) =>
+            {
                 self.without_decision(format!("{reason}; {why}"))
             }
             (RequestDecision::AskClient(reason), Some(why)) => {

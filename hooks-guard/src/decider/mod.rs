@@ -26,7 +26,7 @@ mod strictness;
 #[cfg(test)]
 mod tests;
 
-pub use answer::local_answer;
+pub use answer::{approval_counts, local_answer};
 pub use decide::{Decider, Deciders, DecisionSource, LocalGates};
 pub use error::DecideError;
 pub use evaluation::STACK_BYTES;
