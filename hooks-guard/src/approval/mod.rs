@@ -320,8 +320,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::ApprovalScope;
-    use crate::classify::Classifier;
+    use crate::classify::{Classifier, Crud};
     use crate::request::PermissionRequest;
+    use crate::workspace::LocalWorkspace;
 
     /// Files that all determine the effect of the command.
     const FILES: [&str; 4] = ["Makefile", "rules.mk", "x.sh", "sub/Makefile"];
@@ -390,6 +391,46 @@ mod tests {
             // Only the files, with the lookups of the question.
             let again = asked.refresh();
             prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
+        }
+    }
+
+    #[test]
+    fn an_approval_is_bound_to_the_files_that_were_looked_at() {
+        for (command, file, texts) in [
+            ("pnpm ls", ".pnpmfile.cjs", ["module.exports = {}", "run()"]),
+            (
+                "yarn why a",
+                ".yarnrc",
+                ["yarn-path \"./a.cjs\"\n", "yarn-path \"./b.cjs\"\n"],
+            ),
+            (
+                "npm run show",
+                "package.json",
+                [
+                    "{\"scripts\": {\"show\": \"touch a\"}}",
+                    "{\"scripts\": {\"show\": \"touch b\"}}",
+                ],
+            ),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let [first, second] = texts.map(|text| {
+                fs::write(folder.path().join(file), text).expect("a file");
+                let workspace = LocalWorkspace::new(folder.path(), None).expect("a local folder");
+                let classifier = Classifier::new().with_workspace(workspace);
+                let found = classifier.analyze(command).expect("a command");
+                assert!(found.classification.crud > Crud::Read, "{command}");
+                let request = PermissionRequest {
+                    cwd: Some(folder.path().to_owned()),
+                    ..PermissionRequest::new(command)
+                };
+                ApprovalScope::of(&request, &found.parts)
+            });
+            let covers = first.covers();
+            assert!(
+                covers.iter().any(|name| name.ends_with(file)),
+                "{command}: {covers:?}"
+            );
+            assert_ne!(first.hash(), second.hash(), "{command}");
         }
     }
 }
