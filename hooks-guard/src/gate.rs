@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_runtime::{Failure, Report};
+use hooks_runtime::{Entry, Failure, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -157,7 +157,9 @@ impl Gate {
     #[must_use]
     pub fn new(classifier: impl Into<StagedClassifier>, policy: Policy) -> Self {
         let classifier = classifier.into();
-        let hooks = GateHooks::new().with_classify(classifier.clone());
+        // The name in reports and in the API.
+        let entry = Entry::new(classifier.clone()).name("Classifier");
+        let hooks = GateHooks::new().with_classify_entry(entry);
         Self {
             classifier: Some(classifier),
             ..Self::with_hooks(hooks, policy)
