@@ -45,6 +45,7 @@ impl LocalWorkspace {
     }
 
     /// Returns the names of the variables of this process that hold secrets.
+    #[cfg(feature = "http")]
     pub(crate) fn own_secret_variables() -> Option<Vec<String>> {
         let secret = own_variables().filter(Variable::is_secret);
         Some(secret.map(|variable| variable.name).collect())
