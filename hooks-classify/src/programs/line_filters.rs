@@ -3,7 +3,9 @@
 
 use regex::{Regex, RegexBuilder};
 
+use crate::model::arg::Arg;
 use crate::options::call::Call;
+use crate::tables::Tables;
 
 /// Lines that a program prints of its input, or more lines than those.
 #[derive(Clone, Debug)]
@@ -12,7 +14,7 @@ pub(crate) enum LineFilter {
     All,
     /// No line: a number, a status.
     None,
-    /// The lines that match, or those that do not.
+    /// The lines that match or, if `inverted`, the lines that do not match.
     Matching { pattern: Regex, inverted: bool },
 }
 
@@ -25,8 +27,14 @@ impl LineFilter {
         }
     }
 
-    /// Returns the filter of a call that reads its standard input; `None` if it may print anything.
-    pub(crate) fn of_call(call: &Call) -> Option<Self> {
+    /// Returns the filter of a command that reads its standard input; `None` if it may print anything.
+    pub(crate) fn of_words(tables: &Tables, words: &[Arg]) -> Option<Self> {
+        let (name, args) = words.split_first()?;
+        let program = tables.program(&name.text)?;
+        Self::of_call(&Call::read(&name.text, program, args))
+    }
+
+    fn of_call(call: &Call) -> Option<Self> {
         if !call.unrecognized.is_empty()
             || call.options.iter().any(|option| option.version_dependent)
         {
@@ -193,16 +201,12 @@ mod tests {
     use super::{LineFilter, basic, extended};
     use crate::model::arg::Arg;
     use crate::model::span::Span;
-    use crate::options::call::Call;
     use crate::tables::Tables;
 
     fn filter(words: &[String]) -> Option<LineFilter> {
-        let args: Vec<Arg> = words
-            .iter()
-            .map(|word| Arg::new(word, Span::default()))
-            .collect();
-        let program = Tables::embedded().program("grep").expect("a table");
-        LineFilter::of_call(&Call::read("grep", program, &args))
+        let words = std::iter::once("grep").chain(words.iter().map(String::as_str));
+        let words: Vec<Arg> = words.map(|word| Arg::new(word, Span::default())).collect();
+        LineFilter::of_words(Tables::embedded(), &words)
     }
 
     /// Returns the lines that the program prints; `None` if it rejects its words.

@@ -10,7 +10,7 @@ pub(crate) mod source;
 mod sql;
 pub(crate) mod text;
 pub(crate) mod tokens;
-pub(crate) mod variables;
+mod variables;
 
 use std::ops::Range;
 

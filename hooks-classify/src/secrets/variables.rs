@@ -6,16 +6,19 @@ use super::names::is_secret_variable;
 use super::tokens::find;
 use crate::workspace::Variable;
 
-/// Returns `true` if a variable holds a secret: by its name, by the format of its value, or because
-/// its value is not passed on.
-pub(crate) fn is_secret(variable: &Variable) -> bool {
-    match variable.value.as_deref() {
-        None => true,
-        Some("") => false,
-        Some(value) => {
-            is_secret_variable(&variable.name)
-                || find(value).next().is_some()
-                || has_password(value)
+impl Variable {
+    /// Returns `true` if the variable holds a secret: by its name, by the format of its value, or
+    /// because its value is not passed on.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        match self.value.as_deref() {
+            None => true,
+            Some("") => false,
+            Some(value) => {
+                is_secret_variable(&self.name)
+                    || find(value).next().is_some()
+                    || has_password(value)
+            }
         }
     }
 }
@@ -23,13 +26,4 @@ pub(crate) fn is_secret(variable: &Variable) -> bool {
 /// Returns `true` if a text is an address with a password.
 fn has_password(text: &str) -> bool {
     text.contains('@') && Url::parse(text).is_ok_and(|url| url.password().is_some())
-}
-
-impl Variable {
-    /// Returns `true` if the variable holds a secret: by its name, by the format of its value, or
-    /// because its value is not passed on.
-    #[must_use]
-    pub fn is_secret(&self) -> bool {
-        is_secret(self)
-    }
 }

@@ -16,8 +16,8 @@ use crate::model::variable_name::{base_name, is_variable_name};
 use crate::options::call::Call;
 use crate::programs::addresses::remote_host;
 use crate::programs::file_roles::is_in_private_folder;
+use crate::programs::line_filters::LineFilter;
 use crate::secrets::names::is_secret_variable;
-use crate::secrets::variables::is_secret;
 use crate::workspace::Variable;
 
 impl Interpreter<'_> {
@@ -126,8 +126,14 @@ impl Interpreter<'_> {
             return;
         };
         let is_set_here = |name: &str| self.shell.environment.variables.contains_key(name);
-        let mut secrets = variables.iter().filter(|one| is_secret(one));
-        if let Some(secret) = secrets.find(|one| !is_set_here(&one.name) && self.is_printed(one)) {
+        let filters = self.shell.output_filters.iter();
+        let filters: Vec<LineFilter> = filters
+            .map_while(|words| LineFilter::of_words(self.tables, words))
+            .collect();
+        let mut secrets = variables.iter().filter(|one| one.is_secret());
+        if let Some(secret) =
+            secrets.find(|one| !is_set_here(&one.name) && is_printed(one, &filters))
+        {
             let how = match is_secret_variable(&secret.name) {
                 true => "by its name a secret",
                 false => "which holds a secret",
@@ -135,23 +141,6 @@ impl Interpreter<'_> {
             let reason = format!("`{name}` prints `{}`, {how}", secret.name);
             self.require_confirmation(whole, reason);
         }
-    }
-
-    /// Returns `true` if a line about a variable passes the filters of the current command.
-    fn is_printed(&self, variable: &Variable) -> bool {
-        let Variable { name, value } = variable;
-        let value = value.as_deref().unwrap_or_default();
-        // Programs and builtins of shells write variables differently.
-        let forms = [
-            format!("{name}={value}"),
-            format!("export {name}={value}"),
-            format!("declare -x {name}=\"{value}\""),
-        ];
-        let passes = |line: &str| {
-            let mut filters = self.shell.output_filters.iter();
-            filters.all(|filter| filter.passes(line))
-        };
-        forms.iter().any(|text| text.lines().any(passes))
     }
 
     /// Requires confirmation for words that print a variable whose name is that of a secret, unless
@@ -425,4 +414,18 @@ fn replaces_value(change: &ParameterOperator) -> bool {
 /// Returns `true` if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
     remote_host(value).is_some() && !value.text.contains(char::is_whitespace)
+}
+
+/// Returns `true` if a line about a variable passes filters.
+fn is_printed(variable: &Variable, filters: &[LineFilter]) -> bool {
+    let Variable { name, value } = variable;
+    let value = value.as_deref().unwrap_or_default();
+    // Programs and builtins of shells write variables differently.
+    let forms = [
+        format!("{name}={value}"),
+        format!("export {name}={value}"),
+        format!("declare -x {name}=\"{value}\""),
+    ];
+    let passes = |line: &str| filters.iter().all(|filter| filter.passes(line));
+    forms.iter().any(|text| text.lines().any(passes))
 }

@@ -177,15 +177,11 @@ impl Interpreter<'_> {
             all,
         } = scripts;
         self.sink.recorder.record_optional_code_file(file);
-        let outer = std::mem::replace(
-            &mut self.shell.environment.working_directories,
-            [folder.clone()].into(),
-        );
         let effect = self.strongest_effect_of(|inner| {
+            inner.shell.environment.working_directories = [folder.clone()].into();
             let text = Arg::new(all.clone(), whole);
             inner.run_shell_text(&text, &Input::Unknown);
         });
-        self.shell.environment.working_directories = outer;
         let effect = effect.unwrap_or(Effect::Read);
         let name = file.rsplit('/').next().unwrap_or(file);
         let reason = format!("`{}` runs `{text}` (`{name}:{line}`)", call.path);

@@ -7,7 +7,6 @@
 
 use super::braces::OTHER_BRACES;
 use super::interpreter::Interpreter;
-use super::recorder::Recorder;
 use super::state::Trap;
 use crate::model::io::Input;
 use crate::model::trace::Trace;
@@ -22,12 +21,7 @@ impl Interpreter<'_> {
         self.run_rounds(text);
         if self.sink.braces_differ {
             for braces in OTHER_BRACES {
-                let mut other = Interpreter::new(
-                    self.tables,
-                    self.workspace,
-                    self.cursor.shells,
-                    Recorder::default(),
-                );
+                let mut other = self.without_records();
                 other.cursor.braces = braces;
                 other.run_rounds(text);
                 self.sink.add_findings_of(other.sink, ", in another shell");
@@ -53,13 +47,7 @@ impl Interpreter<'_> {
                 self.sink.complete = false;
                 return;
             }
-            let mut other = Interpreter::new(
-                self.tables,
-                self.workspace,
-                self.cursor.shells,
-                Recorder::default(),
-            );
-            other.cursor.braces = self.cursor.braces;
+            let mut other = self.without_records();
             other.shell.environment.assigned = assigned.clone();
             other.shell.environment.options = options.clone();
             other.run_whole(text);

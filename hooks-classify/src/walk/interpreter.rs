@@ -49,6 +49,19 @@ impl<'t> Interpreter<'t> {
         }
     }
 
+    /// Returns an interpreter for the same tables, place and shells that has run nothing and records no
+    /// parts.
+    pub(crate) fn without_records(&self) -> Self {
+        let mut other = Self::new(
+            self.tables,
+            self.workspace,
+            self.cursor.shells,
+            Recorder::default(),
+        );
+        other.cursor.braces = self.cursor.braces;
+        other
+    }
+
     /// Interprets a text that a shell runs, and returns its output.
     pub(crate) fn run_text(&mut self, text: &str, place: SpanMap, input: &Input) -> Output {
         let paths = self.paths_in_own_input(input);
@@ -234,16 +247,10 @@ impl<'t> Interpreter<'t> {
     }
 
     fn strongest_to_ask_of(&mut self, run: impl FnOnce(&mut Interpreter<'_>)) -> Option<Crud> {
-        let mut inner = Interpreter::new(
-            self.tables,
-            self.workspace,
-            self.cursor.shells,
-            Recorder::default(),
-        );
+        let mut inner = self.without_records();
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
         inner.cursor.depth = self.cursor.depth;
-        inner.cursor.braces = self.cursor.braces;
         run(&mut inner);
         self.sink.braces_differ |= inner.sink.braces_differ;
         self.cursor.commands = inner.cursor.commands;

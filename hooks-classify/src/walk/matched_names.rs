@@ -9,7 +9,8 @@ use crate::model::io::Input;
 use crate::model::workspace_view::{join, parent};
 use crate::workspace::{Answer, Entry};
 
-/// Limit of names that a command is followed with; of more, those that change its meaning.
+/// Maximum number of names with which a command is followed. Beyond it, only the names that change the
+/// meaning of the command are used.
 const MAX_FOLLOWED: usize = 64;
 
 /// Names that fit the patterns among the words of a command.

@@ -1,5 +1,7 @@
 //! Scripts: lists and pipelines of commands in, their output out.
 
+use std::rc::Rc;
+
 use super::interpreter::Interpreter;
 use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::Arg;
@@ -11,8 +13,6 @@ use crate::model::script::{
     ShellWord, WordPiece,
 };
 use crate::model::span::Span;
-use crate::options::call::Call;
-use crate::programs::line_filters::LineFilter;
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -105,6 +105,7 @@ impl Interpreter<'_> {
             let outer_source = self.sink.recorder.pipe_from(None);
             let mut start = self.sink.recorder.next_part();
             let outer_filters = std::mem::take(&mut self.shell.output_filters);
+            let filters = self.words_of_filters(pipeline);
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.shell.environment.clone();
                 let next = self.sink.recorder.next_part();
@@ -116,8 +117,11 @@ impl Interpreter<'_> {
                     self.shell.piped_output_kind = self.shell.output_kind;
                 }
                 self.shell.output_kind = OutputKind::Numbers;
-                let filters = self.filters_after(&pipeline.commands[at + 1..], &outer_filters);
-                self.shell.output_filters = filters;
+                let after = &filters[at + 1..];
+                self.shell.output_filters = after.iter().map_while(Clone::clone).collect();
+                if after.iter().all(Option::is_some) {
+                    self.shell.output_filters.extend_from_slice(&outer_filters);
+                }
                 output = self
                     .with_captured_stdout(at + 1 < pipeline.commands.len(), |interpreter| {
                         interpreter.run_pipeline_command(command, &current, at > 0)
@@ -142,25 +146,18 @@ impl Interpreter<'_> {
         self.run_command(command, input)
     }
 
-    /// Returns the filters through which the output of a command passes before these commands of its
-    /// pipeline; `outer` are those of the pipeline itself.
-    fn filters_after(&self, commands: &[Command], outer: &[LineFilter]) -> Vec<LineFilter> {
-        let mut filters = Vec::new();
-        if !self.workspace.is_known() {
-            return filters;
+    /// Returns the words of each command of a pipeline that may pass on lines of its input; `None` for
+    /// a command that is not followed.
+    fn words_of_filters(&self, pipeline: &Pipeline) -> Vec<Option<Rc<[Arg]>>> {
+        match self.workspace.is_known() {
+            true => (pipeline.commands.iter())
+                .map(|one| self.words_of_filter(one))
+                .collect(),
+            false => vec![None; pipeline.commands.len()],
         }
-        for command in commands {
-            match self.line_filter(command) {
-                Some(filter) => filters.push(filter),
-                None => return filters,
-            }
-        }
-        filters.extend_from_slice(outer);
-        filters
     }
 
-    /// Returns the lines that a command passes on; `None` if it may print anything.
-    fn line_filter(&self, command: &Command) -> Option<LineFilter> {
+    fn words_of_filter(&self, command: &Command) -> Option<Rc<[Arg]>> {
         let CommandKind::Simple { assigns, words } = &command.kind else {
             return None;
         };
@@ -168,20 +165,25 @@ impl Interpreter<'_> {
             return None;
         }
         let arg = |word: &ShellWord| {
-            let is_pattern = |piece: &WordPiece| matches!(piece, WordPiece::Text { text, quoted: false } if text.contains(['*', '?', '[', '{', '~', '!']));
+            let is_pattern = |piece: &WordPiece| {
+                matches!(
+                    piece,
+                    WordPiece::Text { text, quoted: false }
+                        if text.contains(['*', '?', '[', '{', '~', '!'])
+                )
+            };
             let glob = word.pieces.iter().any(is_pattern);
             Some(Arg {
                 glob,
                 ..Arg::new(word.literal()?, Span::default())
             })
         };
-        let args: Vec<Arg> = words.iter().map(arg).collect::<Option<_>>()?;
+        let args: Rc<[Arg]> = words.iter().map(arg).collect::<Option<_>>()?;
         let name = args.first().filter(|name| !name.glob)?;
         let environment = &self.shell.environment;
         let is_replaced = environment.functions.contains_key(&name.text)
             || environment.aliases.contains_key(&name.text);
-        let program = self.tables.program(&name.text).filter(|_| !is_replaced)?;
-        LineFilter::of_call(&Call::read(&name.text, program, &args[1..]))
+        (!is_replaced).then_some(args)
     }
 
     pub(crate) fn run_command(&mut self, command: &Command, input: &Input) -> Output {

@@ -10,7 +10,6 @@ use crate::model::io::OutputKind;
 use crate::model::possible_path::{MAX_PATHS_OF_VARIABLE, PossiblePath};
 use crate::model::value::{Value, is_numeric};
 use crate::model::variable_name::is_numeric_parameter;
-use crate::programs::line_filters::LineFilter;
 
 /// A trap: it may run whenever the text runs.
 #[derive(Clone, Debug)]
@@ -45,8 +44,8 @@ pub(crate) struct ShellState {
     pub(crate) output_kind: OutputKind,
     /// Kind of the output of the previous command of a pipeline.
     pub(crate) piped_output_kind: OutputKind,
-    /// Filters of lines through which the output of the current command passes first.
-    pub(crate) output_filters: Vec<LineFilter>,
+    /// Words of the commands through which the output of the current command passes first.
+    pub(crate) output_filters: Vec<Rc<[Arg]>>,
 }
 
 /// What is known of a variable besides its value.
