@@ -108,6 +108,7 @@ pub use model::shells::Shells;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use secrets::secrets_in_text;
+pub use settings::git_variables;
 pub use tables::{PackageRun, TableCheck, Tables};
 pub use workspace::{Answer, Entry, Variable, Workspace};
 

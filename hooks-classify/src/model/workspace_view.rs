@@ -21,6 +21,10 @@ const MAX_ENTRIES: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct WorkspaceView<'w> {
     workspace: Option<&'w dyn Workspace>,
+    /// Folder in which the command starts.
+    folder: Option<String>,
+    /// The user's home folder.
+    home: Option<String>,
     answers: RefCell<Answers>,
     /// Number of commands in progress that run what they contain in another place.
     elsewhere: Cell<usize>,
@@ -40,6 +44,10 @@ impl<'w> WorkspaceView<'w> {
     pub(crate) fn new(workspace: Option<&'w dyn Workspace>) -> Self {
         Self {
             workspace,
+            folder: workspace.and_then(Workspace::folder),
+            home: workspace
+                .and_then(Workspace::home)
+                .map(|home| normalized(&home)),
             answers: RefCell::default(),
             elsewhere: Cell::new(0),
         }
@@ -47,8 +55,7 @@ impl<'w> WorkspaceView<'w> {
 
     /// Returns `true` if there is a workspace whose folder is known.
     pub(crate) fn is_known(&self) -> bool {
-        self.workspace()
-            .is_some_and(|workspace| workspace.folder().is_some())
+        self.workspace().is_some() && self.folder.is_some()
     }
 
     /// Returns the workspace, unless the current command runs in another place.
@@ -74,24 +81,25 @@ impl<'w> WorkspaceView<'w> {
     /// Returns the absolute path of a path from the folder in which the command starts; `None` if it
     /// is only known when the command runs.
     pub(crate) fn absolute(&self, path: &str) -> Option<String> {
-        let workspace = self.workspace()?;
+        self.workspace()?;
         if path.contains(UNKNOWN) {
             return None;
         }
         let whole = match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                format!("{}{rest}", workspace.home()?)
+                format!("{}{rest}", self.home()?)
             }
             Some(_) => return None,
             None if path.starts_with('/') => path.to_owned(),
-            None => format!("{}/{path}", workspace.folder()?),
+            None => format!("{}/{path}", self.folder.as_deref()?),
         };
         Some(normalized(&whole))
     }
 
     /// Returns the user's home folder.
-    pub(crate) fn home(&self) -> Option<String> {
-        self.workspace()?.home().map(|home| normalized(&home))
+    pub(crate) fn home(&self) -> Option<&str> {
+        self.workspace()?;
+        self.home.as_deref()
     }
 
     /// Returns what an absolute path names, without following a link.
@@ -206,9 +214,19 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     }
 }
 
-/// Returns the path of a name in a folder.
+/// Returns an absolute path, and the folders above it up to the root.
+pub(crate) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| parent(path))
+}
+
+/// Returns the path of a name, or of a relative path, in a folder with a normalized path.
 pub(crate) fn join(folder: &str, name: &str) -> String {
-    normalized(&format!("{folder}/{name}"))
+    let path = format!("{folder}/{name}");
+    let is_name = |part: &str| !matches!(part.as_bytes(), b"" | b"." | b"..");
+    match folder.len() > 1 && name.split('/').all(is_name) {
+        true => path,
+        false => normalized(&path),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::effect::operand_words;
 use crate::analysis::Context;
 use crate::model::arg::shell_quoted;
-use crate::model::workspace_view::{join, parent};
+use crate::model::workspace_view::{ancestors, join};
 use crate::options::call::Call;
 use crate::workspace::Answer;
 
@@ -51,8 +51,7 @@ pub(crate) fn package_scripts(context: &Context<'_>, call: &Call) -> Option<Pack
         ["command"] => vec![call.path.rsplit(' ').next()?.to_owned()],
         names => names.iter().map(|name| (*name).to_owned()).collect(),
     };
-    let above = std::iter::successors(Some(start.as_str()), |folder| parent(folder));
-    let mut files = above.map(|folder| (folder, join(folder, PACKAGE)));
+    let mut files = ancestors(start).map(|folder| (folder, join(folder, PACKAGE)));
     let (folder, file, text) =
         files.find_map(|(folder, file)| match context.workspace.text(&file) {
             Answer::Known(text) => Some(Some((folder, file, text))),
@@ -98,7 +97,7 @@ fn shadows_system_program(context: &Context<'_>, folder: &str, text: &str) -> Op
         .split(|c| !is_name(c))
         .filter(|word| !word.is_empty())
         .collect();
-    for above in std::iter::successors(Some(folder), |folder| parent(folder)) {
+    for above in ancestors(folder) {
         let names = match context.workspace.names(&join(above, PROGRAMS)) {
             Answer::Known(names) => names,
             Answer::Absent => continue,

@@ -4,16 +4,20 @@
 //! The tables say which files and settings matter, by the key `loads`. Without a workspace, nothing is
 //! looked at.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
 use crate::model::io::Output;
 use crate::model::span::Span;
-use crate::model::workspace_view::{WorkspaceView, join, parent};
+use crate::model::workspace_view::{WorkspaceView, ancestors, join, parent};
 use crate::options::call::{Call, ParsedOption};
 use crate::secrets::secrets_in_text;
 use crate::settings::pattern::SettingPattern;
-use crate::settings::{Settings, SettingsFormat};
+use crate::settings::{Settings, SettingsError, SettingsFormat};
 use crate::tables::{FileSearch, LoadRule, matches};
 use crate::workspace::{Answer, Entry};
 
@@ -26,7 +30,7 @@ const REPOSITORY: &str = ".git";
 /// Setting of a repository that names the folder of its hooks.
 const HOOKS_SETTING: &str = "core.hooksPath";
 
-/// Part of a pattern of settings that stands for the name of the command.
+/// Placeholder for the name of the command in a pattern of settings.
 const COMMAND: &str = "{command}";
 
 /// Folders that programs skip when they search a project: dependencies and caches.
@@ -38,6 +42,97 @@ struct Repository {
     folder: String,
     /// Folder with its settings.
     settings: String,
+}
+
+impl Repository {
+    /// Returns the repository that contains a folder, or a file that cannot be looked at.
+    fn around(view: &WorkspaceView<'_>, folder: &str) -> Result<Option<Self>, String> {
+        for folder in ancestors(folder) {
+            if let Some(settings) = Self::settings_at(view, folder)? {
+                let folder = folder.to_owned();
+                return Ok(Some(Self { folder, settings }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the folder with the settings of the repository whose top is a folder, or a file that
+    /// cannot be looked at.
+    fn settings_at(view: &WorkspaceView<'_>, folder: &str) -> Result<Option<String>, String> {
+        let text = |path: String| match view.text(&path) {
+            Answer::Known(text) => Ok(Some(text)),
+            Answer::Absent => Ok(None),
+            Answer::Unknown => Err(path),
+        };
+        let in_folder = |folder: &str, path: &str| match path.starts_with('/') {
+            true => join("/", path),
+            false => join(folder, path),
+        };
+        let inner = join(folder, REPOSITORY);
+        match view.resolved_entry(&inner) {
+            Answer::Unknown => Err(inner),
+            Answer::Known(Entry::Folder) => Ok(Some(inner)),
+            // Worktrees and submodules: `gitdir: PATH`.
+            Answer::Known(Entry::File) => {
+                let text_of_file = text(inner)?.unwrap_or_default();
+                let Some(place) = text_of_file.trim().strip_prefix("gitdir:") else {
+                    return Ok(None);
+                };
+                let place = in_folder(folder, place.trim());
+                // A worktree has the settings of its repository.
+                let common = text(join(&place, "commondir"))?;
+                Ok(Some(match common {
+                    Some(common) => in_folder(&place, common.trim()),
+                    None => place,
+                }))
+            }
+            // A folder with the layout of a repository without a working tree.
+            Answer::Known(_) | Answer::Absent => {
+                for part in ["HEAD", "objects", "refs", "config"] {
+                    let part = join(folder, part);
+                    match view.entry(&part) {
+                        Answer::Known(_) => {}
+                        Answer::Absent => return Ok(None),
+                        Answer::Unknown => return Err(part),
+                    }
+                }
+                Ok(Some(folder.to_owned()))
+            }
+        }
+    }
+}
+
+/// Settings of a file, or the error in its text.
+type ReadSettings = Rc<Result<Settings, SettingsError>>;
+
+/// Repository that contains a folder, or a file that cannot be looked at.
+type FoundRepository = Result<Option<Rc<Repository>>, String>;
+
+/// Settings and repositories that were read for a call, whose rules share them.
+#[derive(Default)]
+struct ReadFiles {
+    settings: RefCell<HashMap<(String, SettingsFormat), ReadSettings>>,
+    repositories: RefCell<HashMap<String, FoundRepository>>,
+}
+
+impl ReadFiles {
+    /// Returns the settings in the text of a file.
+    fn settings(&self, file: &str, format: SettingsFormat, text: &str) -> ReadSettings {
+        let mut known = self.settings.borrow_mut();
+        let read = || Rc::new(Settings::read(format, text));
+        Rc::clone(known.entry((file.to_owned(), format)).or_insert_with(read))
+    }
+
+    /// Returns the repository that contains a folder, or a file that cannot be looked at.
+    fn repository(&self, view: &WorkspaceView<'_>, folder: &str) -> FoundRepository {
+        let mut known = self.repositories.borrow_mut();
+        if let Some(known) = known.get(folder) {
+            return known.clone();
+        }
+        let found = Repository::around(view, folder).map(|found| found.map(Rc::new));
+        known.insert(folder.to_owned(), found.clone());
+        found
+    }
 }
 
 /// Returns `true` if a call may load files of the project.
@@ -62,9 +157,11 @@ pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: S
         analysis.add_finding(Effect::Code, whole, reason);
         return analysis;
     };
+    let read = ReadFiles::default();
     for folder in &folders {
         for rule in &rules {
             let search = RuleSearch {
+                read: &read,
                 view: context.workspace,
                 call,
                 rule,
@@ -148,13 +245,14 @@ pub(crate) fn note_imports(
 /// Returns the output of a call that prints a folder: the one in which it runs, or the root of its
 /// repository.
 pub(crate) fn printed_folder(context: &Context<'_>, call: &Call) -> Output {
-    let view = context.workspace;
     let is_alone = |word: &str| matches!(call.args.as_slice(), [arg] if arg.text == word);
-    let is_root = call.path == "git rev-parse" && is_alone("--show-toplevel");
     let is_folder = call.path == "pwd" && call.args.is_empty();
-    let folders = context
-        .working_folders()
-        .filter(|_| view.is_known() && (is_root || is_folder))?;
+    let is_root = call.path == "git rev-parse" && is_alone("--show-toplevel");
+    let view = context.workspace;
+    if !(is_folder || is_root) || !view.is_known() {
+        return None;
+    }
+    let folders = context.working_folders()?;
     let [folder] = folders.as_slice() else {
         return None;
     };
@@ -170,37 +268,31 @@ pub(crate) fn printed_folder(context: &Context<'_>, call: &Call) -> Output {
     {
         return None;
     }
-    let mut above = std::iter::successors(Some(folder.as_str()), |folder| parent(folder));
-    let is_there = |folder: &&str| !matches!(view.entry(&join(folder, REPOSITORY)), Answer::Absent);
-    let root = above.find(is_there)?;
-    let settings = join(root, REPOSITORY);
-    let text = match view.entry(&settings) {
-        Answer::Known(Entry::Folder) => view.text(&join(&settings, "config")),
-        _ => return None,
-    };
-    match text {
-        Answer::Known(text) if !text.to_ascii_lowercase().contains("worktree") => {
-            Some(format!("{root}\n"))
-        }
-        _ => None,
-    }
+    let Repository {
+        folder: root,
+        settings,
+    } = Repository::around(view, folder).ok()??;
+    // A repository without a working tree has no root, and git stops at an invalid file.
+    let mut below = ancestors(folder).take_while(|folder| *folder != root);
+    let is_certain = settings == join(&root, REPOSITORY)
+        && below.all(|folder| view.entry(&join(folder, REPOSITORY)) == Answer::Absent);
+    let text = view.text(&join(&settings, "config")).known()?;
+    let names_other = text.to_ascii_lowercase().contains("worktree");
+    (is_certain && !names_other).then(|| format!("{root}\n"))
 }
 
 /// Returns `true` unless the files of the settings that a call reveals are known to have no secret.
 pub(crate) fn may_reveal_settings(context: &Context<'_>, call: &Call) -> bool {
     let files = call.program.details.reveals_from;
     let view = context.workspace;
-    let folders = context.working_folders().filter(|_| view.is_known());
-    let (Some(folders), Some(home)) = (folders, view.home()) else {
-        return true;
-    };
-    if files.is_empty() {
+    if files.is_empty() || !view.is_known() {
         return true;
     }
-    let above = folders
-        .iter()
-        .flat_map(|folder| std::iter::successors(Some(folder.as_str()), |folder| parent(folder)));
-    let mut places = above.chain([home.as_str()]);
+    let (Some(folders), Some(home)) = (context.working_folders(), view.home()) else {
+        return true;
+    };
+    let above = folders.iter().flat_map(|folder| ancestors(folder));
+    let mut places = above.chain([home]);
     places.any(|folder| {
         files
             .iter()
@@ -262,6 +354,7 @@ fn is_option(option: &ParsedOption, entry: &str, if_unknown: bool) -> bool {
 
 /// Search for the files of one rule from one folder.
 struct RuleSearch<'a> {
+    read: &'a ReadFiles,
     view: &'a WorkspaceView<'a>,
     call: &'a Call,
     rule: &'a LoadRule,
@@ -365,27 +458,31 @@ impl RuleSearch<'_> {
             FileSearch::Upwards => self.upwards(self.folder).collect(),
             FileSearch::Operands => return self.folders_of_operands(),
             FileSearch::Repository => {
-                let found = self.repository();
-                found.map(|found| found.settings).into_iter().collect()
+                let found = self.repository()?;
+                let settings = found.map(|found| found.settings.clone());
+                settings.into_iter().collect()
             }
-            FileSearch::Submodules => match self.repository() {
+            FileSearch::Submodules => match self.repository()? {
                 Some(found) => return self.submodules(&found.settings),
                 None => Vec::new(),
             },
-            FileSearch::Hooks => match self.repository() {
+            FileSearch::Hooks => match self.repository()? {
                 Some(found) => vec![self.hooks(&found)?],
                 None => Vec::new(),
             },
         })
     }
 
-    /// Returns a folder and those above it.
-    fn upwards(&self, folder: &str) -> impl Iterator<Item = String> {
+    fn repository(&self) -> FoundRepository {
+        self.read.repository(self.view, self.folder)
+    }
+
+    /// Returns a folder and the folders above it.
+    fn upwards<'f>(&'f self, folder: &'f str) -> impl Iterator<Item = String> + 'f {
         // The files in the home folder are the user's own settings.
         let home = self.view.home();
-        let first = Some(folder.to_owned());
-        let above = std::iter::successors(first, |folder| parent(folder).map(str::to_owned));
-        above.take_while(move |folder| Some(folder) != home.as_ref())
+        let above = ancestors(folder).take_while(move |folder| Some(*folder) != home);
+        above.map(str::to_owned)
     }
 
     /// Returns the folders of the files that the operands name with those above them, and the
@@ -482,10 +579,12 @@ impl RuleSearch<'_> {
         let config = join(&repository.settings, "config");
         let setting = match self.view.text(&config) {
             Answer::Known(text) => {
-                let settings = Settings::read(SettingsFormat::GitConfig, &text);
-                let settings = settings.map_err(|_| config.clone())?;
+                let settings = self
+                    .read
+                    .settings(&config, SettingsFormat::GitConfig, &text);
+                let settings = settings.as_ref().as_ref().map_err(|_| config.clone())?;
                 let pattern = SettingPattern::parse(HOOKS_SETTING).map_err(|_| config.clone())?;
-                pattern.all_matches(&settings).last()
+                pattern.all_matches(settings).last()
             }
             Answer::Absent => None,
             Answer::Unknown => return Err(config),
@@ -498,50 +597,6 @@ impl RuleSearch<'_> {
             Some(folder) => join(&repository.folder, &folder),
             None => join(&repository.settings, "hooks"),
         })
-    }
-
-    /// Returns the repository in which the folder is.
-    fn repository(&self) -> Option<Repository> {
-        let mut folders = std::iter::successors(Some(self.folder), |folder| parent(folder));
-        folders.find_map(|folder| {
-            let settings = self.repository_settings(folder)?;
-            Some(Repository {
-                folder: folder.to_owned(),
-                settings,
-            })
-        })
-    }
-
-    /// Returns the folder with the settings of the repository whose top is a folder.
-    fn repository_settings(&self, folder: &str) -> Option<String> {
-        let inner = join(folder, REPOSITORY);
-        match self.view.resolved_entry(&inner) {
-            Answer::Known(Entry::Folder) => Some(inner),
-            // Worktrees and submodules: `gitdir: PATH`.
-            Answer::Known(Entry::File) => {
-                let text = self.view.text(&inner).known()?;
-                let place = text.trim().strip_prefix("gitdir:")?.trim();
-                let place = match place.starts_with('/') {
-                    true => place.to_owned(),
-                    false => join(folder, place),
-                };
-                // A worktree has the settings of its repository.
-                let common = self.view.text(&join(&place, "commondir")).known();
-                Some(match common {
-                    Some(common) if common.starts_with('/') => common.trim().to_owned(),
-                    Some(common) => join(&place, common.trim()),
-                    None => place,
-                })
-            }
-            // A folder with the layout of a repository without a working tree.
-            _ => {
-                let mut parts = ["HEAD", "objects", "refs", "config"].into_iter();
-                let is_known = |entry| matches!(entry, Answer::Known(_));
-                parts
-                    .all(|part| is_known(self.view.entry(&join(folder, part))))
-                    .then(|| folder.to_owned())
-            }
-        }
     }
 
     /// Returns the files at a path whose name may be a pattern.
@@ -560,7 +615,7 @@ impl RuleSearch<'_> {
 
     /// Returns the effect of a file that is there.
     fn judge(&self, path: &str) -> Option<(Effect, String)> {
-        let (name, shown) = (&self.call.path, self.shown(path));
+        let name = &self.call.path;
         match self.view.entry(path) {
             Answer::Known(Entry::Link { target: None }) => return None,
             Answer::Known(Entry::Link {
@@ -569,6 +624,7 @@ impl RuleSearch<'_> {
             _ => {}
         }
         if self.rule.settings.is_empty() {
+            let shown = self.shown(path);
             let reason = match (self.rule.writes, self.rule.inside_only) {
                 (true, _) => format!("`{name}` changes files because of `{shown}`"),
                 (false, true) => format!("`{name}` runs `{shown}`, a program of the project"),
@@ -586,11 +642,11 @@ impl RuleSearch<'_> {
                 Answer::Absent => continue,
                 Answer::Unknown => return Some(self.unseen(&file)),
             };
-            let shown = self.shown(&file);
-            let settings = match Settings::read(format, &text) {
+            let settings = self.read.settings(&file, format, &text);
+            let settings = match settings.as_ref() {
                 Ok(settings) => settings,
                 Err(error) => {
-                    let line = error.line();
+                    let (shown, line) = (self.shown(&file), error.line());
                     let reason = format!(
                         "`{name}` reads settings in `{shown}:{line}`, which cannot be parsed"
                     );
@@ -599,10 +655,10 @@ impl RuleSearch<'_> {
             };
             let command = name.rsplit(' ').next().unwrap_or_default();
             let parse = |text: &&str| SettingPattern::parse(&text.replace(COMMAND, command)).ok();
-            let found = |text: &&str| parse(text)?.matches(&settings);
+            let found = |text: &&str| parse(text)?.matches(settings);
             let is_met = self.rule.requires.iter().all(|text| found(text).is_some());
             if let Some(found) = self.rule.settings.iter().find_map(found).filter(|_| is_met) {
-                let (setting, line) = (&found.path, found.value.line);
+                let (setting, shown, line) = (&found.path, self.shown(&file), found.value.line);
                 let reason = match self.effect() {
                     Effect::Code => {
                         format!("`{name}` runs what `{setting}` in `{shown}:{line}` names")
@@ -618,7 +674,7 @@ impl RuleSearch<'_> {
                     continue;
                 };
                 let folder = parent(&file).unwrap_or("/").to_owned();
-                for further in pattern.all_matches(&settings).map(|found| found.value) {
+                for further in pattern.all_matches(settings).map(|found| found.value) {
                     let further = match further.text.starts_with(['/', '~']) {
                         true => self.view.absolute(&further.text).unwrap_or(further.text),
                         false => join(&folder, &further.text),
@@ -662,8 +718,9 @@ impl RuleSearch<'_> {
     fn is_inside(&self, path: &str) -> bool {
         let is_repository =
             |folder: &&str| matches!(self.view.entry(&join(folder, REPOSITORY)), Answer::Known(_));
-        let mut above = std::iter::successors(Some(self.folder), |folder| parent(folder));
-        let root = above.find(is_repository).unwrap_or(self.folder);
+        let root = ancestors(self.folder)
+            .find(is_repository)
+            .unwrap_or(self.folder);
         let below = path.strip_prefix(root);
         below.is_some_and(|rest| rest.starts_with('/'))
     }

@@ -36,8 +36,23 @@ mod words;
 mod yaml;
 mod yarn_rc;
 
+use pattern::PatternKey;
 pub(crate) use tree::Settings;
+use value::SettingKind;
 pub(crate) use value::{MAX_SETTINGS_BYTES, SettingsError, SettingsFormat};
+
+/// Returns the variables of a configuration of git, in the order of the text: `core.bare` with its
+/// value, `true` for a variable without a value. Variables of subsections are left out. Returns `None`
+/// if git would refuse the text.
+#[must_use]
+pub fn git_variables(text: &str) -> Option<Vec<(String, String)>> {
+    let settings = Settings::read(SettingsFormat::GitConfig, text).ok()?;
+    let variables = settings.nodes_at(&[PatternKey::Any, PatternKey::Any]);
+    let is_section = |kind| matches!(kind, SettingKind::Collection | SettingKind::EmptyCollection);
+    let variables = variables.filter(|node| !is_section(settings.value(*node).kind));
+    let variable = |node| (settings.path_text(node), settings.value(node).text.clone());
+    Some(variables.map(variable).collect())
+}
 
 impl Settings {
     /// Reads the text of a settings file.

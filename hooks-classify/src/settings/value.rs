@@ -6,7 +6,7 @@ pub(crate) const MAX_SETTINGS_BYTES: usize = 1 << 20;
 pub(crate) const MAX_SETTINGS_DEPTH: usize = 64;
 
 /// Syntax of a settings file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SettingsFormat {
     Toml,
     /// JSON, with everything that JSON5 and `tsconfig.json` add.

@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, settings: &mut Settings) -> Result<(), SettingsEr
     }
 }
 
-/// Reads YAML in place of a text with an error.
+/// Reads a text that has an error as YAML.
 fn read_yaml(
     text: &str,
     settings: &mut Settings,

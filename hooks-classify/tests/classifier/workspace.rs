@@ -220,6 +220,45 @@ fn beyond_the_limits_a_program_that_would_load_a_file_asks() {
 }
 
 #[test]
+fn beyond_the_limits_a_repository_is_not_taken_for_none() {
+    let files = Files::new([(
+        ".git/config",
+        "[core]\n\tbare = false\n\tfsmonitor = ./x.sh\n",
+    )]);
+    assert!(asks(&files, "git status"));
+    // Each name is looked up once.
+    let mut files = Files::new([(".git/config", "[core]\n\tbare = false\n")]);
+    for number in 0..1_100 {
+        files.add(&format!("f{number}"), "");
+    }
+    assert!(!asks(&files, "git status"));
+    assert!(asks(&files, "ls f*; git status"));
+    files.add(
+        ".git/config",
+        "[core]\n\tbare = false\n\tfsmonitor = ./x.sh\n",
+    );
+    assert!(asks(&files, "ls f*; git status"));
+}
+
+#[test]
+fn a_repository_without_a_working_tree_has_no_root() {
+    let mut files = Files::new([
+        (".git/config", "[core]\n\tbare = false\n"),
+        ("web/HEAD", "ref: refs/heads/main\n"),
+        ("web/objects/x", ""),
+        ("web/refs/x", ""),
+        ("web/config", "[core]\n\tbare = true\n"),
+    ]);
+    files.variables = Some(Vec::new());
+    let command = "cd web && cd \"$(git rev-parse --show-toplevel)\" && pnpm ls";
+    assert!(asks(&files, command));
+    assert!(!asks(
+        &files,
+        "cd \"$(git rev-parse --show-toplevel)\" && pnpm ls"
+    ));
+}
+
+#[test]
 fn each_question_is_asked_once() {
     let files = Files::new([(".yarnrc", "registry \"x\"\n"), ("a b", ""), ("-x", "")]);
     // The values of the loop need several rounds.

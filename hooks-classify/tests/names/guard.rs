@@ -65,7 +65,7 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
     },
     Group {
         path: "loss/",
-        literals: ". HEAD false file true",
+        literals: ". HEAD false file",
         reason: "a folder, a file and values of settings of repositories, and a noun",
     },
     Group {
@@ -178,7 +178,7 @@ pub(crate) const PROGRAMS: &[Group] = &[
     },
 ];
 
-pub(crate) const OTHER_MEANINGS_COUNT: usize = 155;
+pub(crate) const OTHER_MEANINGS_COUNT: usize = 154;
 pub(crate) const PROGRAMS_COUNT: usize = 7;
 
 /// Returns the number of literals in groups.

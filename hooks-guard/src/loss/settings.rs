@@ -1,4 +1,4 @@
-//! GitSettings of git that decide what counts as a change. In: the files of settings. Out: [`GitSettings`].
+//! Settings of git that decide what counts as a change. In: the files of settings. Out: [`GitSettings`].
 //!
 //! Only the keys that [`GitSettings`] names are read. Included files and conditions are not followed, so
 //! a repository cannot name further files by them.
@@ -6,12 +6,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::classify::git_variables;
 use crate::files::open;
 
 /// Maximum size of a file with settings or patterns, in bytes.
 pub(super) const MAX_TEXT_BYTES: u64 = 1 << 20;
 
-/// GitSettings that decide what counts as a change, and where a repository is.
+/// Settings that decide what counts as a change, and where a repository is.
 #[derive(Clone, Debug)]
 pub(super) struct GitSettings {
     /// `core.fileMode`: the permission to execute counts.
@@ -57,20 +58,24 @@ impl Default for GitSettings {
 }
 
 impl GitSettings {
-    /// Applies the settings of a file. A missing file has none.
+    /// Applies the settings of a file. A missing file has none; git refuses one that cannot be parsed.
     pub(super) fn read(&mut self, file: &Path, home: &Path) {
         let text = read_text(file).unwrap_or_default();
-        for (key, value) in entries(&String::from_utf8_lossy(&text)) {
-            self.set(&key, value.as_deref(), home);
+        match git_variables(&String::from_utf8_lossy(&text)) {
+            Some(variables) => {
+                for (key, value) in variables {
+                    self.set(&key, &value, home);
+                }
+            }
+            None => self.unknown_format = true,
         }
     }
 
-    fn set(&mut self, key: &str, value: Option<&str>, home: &Path) {
+    fn set(&mut self, key: &str, text: &str, home: &Path) {
         let is_on = !matches!(
-            value.unwrap_or("true").to_ascii_lowercase().as_str(),
+            text.to_ascii_lowercase().as_str(),
             "false" | "no" | "off" | "0" | ""
         );
-        let text = value.unwrap_or_default();
         match key {
             "core.filemode" => self.file_mode = is_on,
             "core.ignorecase" => self.ignore_case = is_on,
@@ -110,71 +115,4 @@ pub(super) fn read_bytes(path: &Path, max: u64) -> Option<Vec<u8>> {
     let mut file = open(path).ok()?.take(max + 1);
     file.read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= max).then_some(bytes)
-}
-
-/// Returns the keys and values of sections without a name in quotes. A key without `=` has no value.
-fn entries(text: &str) -> Vec<(String, Option<String>)> {
-    let text = text.replace("\\\r\n", "").replace("\\\n", "");
-    let mut section = None;
-    let mut found = Vec::new();
-    for line in text.lines() {
-        let mut line = line.trim();
-        if let Some(rest) = line.strip_prefix('[') {
-            let Some((name, rest)) = rest.split_once(']') else {
-                section = None;
-                continue;
-            };
-            section = (!name.contains('"')).then(|| name.trim().to_ascii_lowercase());
-            line = rest.trim();
-        }
-        let Some(section) = &section else { continue };
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key, Some(unquoted(value.trim()))),
-            None => (line, None),
-        };
-        let key = key.trim().to_ascii_lowercase();
-        found.push((format!("{section}.{key}"), value));
-    }
-    found
-}
-
-/// Returns a value without its quotes and without a comment.
-fn unquoted(text: &str) -> String {
-    let mut value = String::new();
-    let mut is_quoted = false;
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => is_quoted = !is_quoted,
-            '\\' => value.extend(characters.next()),
-            '#' | ';' if !is_quoted => break,
-            _ => value.push(character),
-        }
-    }
-    match is_quoted || text.ends_with('"') {
-        true => value,
-        false => value.trim_end().to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::entries;
-
-    #[test]
-    fn keys_of_named_sections_do_not_count() {
-        let text = "[Core] bare = false ; no\n\tfileMode\n[core \"x\"]\nbare = true\n# c\n\
-                    [include]\npath = \"a # b\"\n[a]\nb = x \\\n y\n[core\nbare = true\n";
-        let expected = [
-            ("core.bare", Some("false")),
-            ("core.filemode", None),
-            ("include.path", Some("a # b")),
-            ("a.b", Some("x  y")),
-        ];
-        let expected = expected.map(|(key, value)| (key.to_owned(), value.map(str::to_owned)));
-        assert_eq!(entries(text), expected);
-    }
 }

@@ -1,7 +1,7 @@
 //! Values, lines and errors of each format.
 
 use super::super::value::SettingKind;
-use super::super::{Settings, SettingsError, SettingsFormat as Format};
+use super::super::{Settings, SettingsError, SettingsFormat as Format, git_variables};
 use super::{FORMATS, listing, read};
 
 fn lines(format: Format, text: &str) -> Vec<String> {
@@ -217,6 +217,22 @@ fn yarn_rc_falls_back_to_yaml() {
     );
     assert_eq!(error_line(Format::YarnRc, "a 1\nb\n"), 2);
     assert_eq!(error_line(Format::YarnRc, "a 'x y'\n"), 1);
+}
+
+#[test]
+fn variables_of_git_in_subsections_are_left_out() {
+    let text = "[Core] bare = false ; no\n\tfileMode\n[core \"x\"]\nbare = true\n# c\n\
+                [include]\npath = \"a # b\"\n[a]\nb = x \\\n y\n";
+    let expected = [
+        ("core.bare", "false"),
+        ("core.filemode", "true"),
+        ("include.path", "a # b"),
+        ("a.b", "x  y"),
+    ];
+    let expected = expected.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    assert_eq!(git_variables(text).as_deref(), Some(&expected[..]));
+    let refused = format!("{text}[core\nbare = true\n");
+    assert_eq!(git_variables(&refused), None);
 }
 
 #[test]
