@@ -369,6 +369,11 @@ impl PermissionDecision {
     pub fn reason(&self) -> String {
         format!("{}: {}", self.classification, self.reasoning)
     }
+
+    /// Appends a clause to the reasoning.
+    pub fn add_clause(&mut self, clause: impl fmt::Display) {
+        self.reasoning = format!("{}; {clause}", self.reasoning);
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

@@ -272,11 +272,11 @@ impl PermissionService {
                     approvals = StepRun::Decided;
                     permission.decision = Decision::AutoAllowed;
                     permission.approved = true;
-                    permission.reasoning = format!("{}; {grant}", permission.reasoning);
+                    permission.add_clause(&grant);
                     granted = Some(grant.to_string());
                 }
                 GrantResult::Changed(why) => {
-                    permission.reasoning = format!("{}; {why}", permission.reasoning);
+                    permission.add_clause(&why);
                     granted = Some(why);
                 }
                 GrantResult::No => {}
@@ -288,7 +288,7 @@ impl PermissionService {
         if asks {
             let deadline = began + SCOPE_TIMEOUT;
             if let Some(loss) = loss_of(&request, command_parts.clone(), deadline).await {
-                permission.reasoning = format!("{}; {loss}", permission.reasoning);
+                permission.add_clause(loss);
             }
         }
         // The operator is asked only if the agent does not ask its user.

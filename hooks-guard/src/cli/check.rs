@@ -239,7 +239,7 @@ impl CommandChecker {
             && !permission.denied
             && let Some(loss) = Loss::of(&request, &decided.command_parts)
         {
-            permission.reasoning = format!("{}; {loss}", permission.reasoning);
+            permission.add_clause(loss);
         }
         if !self.is_enabled {
             permission.decision = Decision::RequiresConfirmation;
