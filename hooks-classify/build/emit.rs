@@ -32,7 +32,21 @@ pub(crate) fn tables(tables: &TablesDef) -> String {
     }
     names.sort_by_key(|(name, _)| *name);
     let by_name = emitter.commands(&names, &[]);
+    let shims: Vec<String> = (tables.shims.iter())
+        .map(|shims| {
+            let loads = emitter.load_rules(&shims.loads);
+            format!(
+                "ShimFolder {{ folder: {:?}, loads: {loads} }}",
+                shims.folder
+            )
+        })
+        .collect();
     let mut code = emitter.finish();
+    let _ = writeln!(
+        code,
+        "pub(super) static SHIMS: &[ShimFolder] = {};",
+        list(shims)
+    );
     let _ = writeln!(
         code,
         "pub(super) static PROGRAMS_BY_NAME: CommandTable = {by_name};"
@@ -544,7 +558,7 @@ impl<'a> Emitter<'a> {
                     .collect();
                 format!(
                     "LoadRule {{ files: {}, search: {}, format: {}, settings: {}, follows: {}, modules: {}, \
-                     writes: {}, creates: {}, inside_only: {}, names: {}, beside: {}, requires: {}, instead: {}, on: {}, off: {}, \
+                     writes: {}, creates: {}, inside_only: {}, names: {}, beside: {}, unless: {}, requires: {}, instead: {}, on: {}, off: {}, \
                      off_variables: {} }}",
                     self.texts(&rule.files),
                     rule.search,
@@ -557,6 +571,7 @@ impl<'a> Emitter<'a> {
                     rule.inside_only,
                     self.texts(&rule.names),
                     self.texts(&rule.beside),
+                    self.texts(&rule.unless),
                     self.texts(&rule.requires),
                     self.texts(&rule.instead),
                     self.texts(&rule.on),

@@ -10,11 +10,11 @@ use crate::languages::{self, language};
 use crate::model::{
     ArityDef, CallPatternDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef,
     InteractiveDef, LoadRuleDef, NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef,
-    RecursionDef, SecretRuleDef, TablesDef, VariableDef, VariablesDef,
+    RecursionDef, SecretRuleDef, ShimFolderDef, TablesDef, VariableDef, VariablesDef,
 };
 use crate::raw::{
-    Family, RawCheck, RawFiles, RawLoadRule, RawPager, RawProgram, RawSecretRule, RawTerminal,
-    RawVariable, RawVariables,
+    Family, RawCheck, RawFiles, RawLoadRule, RawPager, RawProgram, RawSecretRule, RawShimFolder,
+    RawShims, RawTerminal, RawVariable, RawVariables,
 };
 use crate::read::{Source, TableError, read};
 use crate::secret_words::{self, WordLists};
@@ -29,6 +29,7 @@ use crate::words::{
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
 const FILES: &str = "programs/files.toml";
+const SHIMS: &str = "programs/shims.toml";
 /// End of the path of the file about a family, which is the folder of its programs.
 const FAMILY: &str = "/family.toml";
 
@@ -45,6 +46,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
     let (mut variables, mut secrets, mut languages) = (VariablesDef::default(), None, Vec::new());
     let mut tokens = TokensDef::default();
     let (mut files, mut words) = (RawFiles::default(), WordLists::default());
+    let mut shims = Vec::new();
     let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
@@ -61,6 +63,10 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
             SECRETS => keep(read(source).map(|lists| secrets = Some(lists))),
             FILES => keep(read(source).map(|raw| files = raw)),
+            SHIMS => keep(read(source).and_then(|raw| {
+                shims = shim_folders(source, raw)?;
+                Ok(())
+            })),
             secret_words::FILE => {
                 keep(secret_words::load(source).map(|lists| words = lists));
             }
@@ -98,7 +104,14 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         }
     }
     let needed = languages::FILES.iter().map(|known| known.file);
-    for file in needed.chain([VARIABLES, SECRETS, FILES, tokens::FILE, secret_words::FILE]) {
+    for file in needed.chain([
+        VARIABLES,
+        SECRETS,
+        FILES,
+        SHIMS,
+        tokens::FILE,
+        secret_words::FILE,
+    ]) {
         if !sources.iter().any(|source| source.file == file) {
             keep(Err(missing(file)));
         }
@@ -107,6 +120,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
         Some(secrets) if errors.is_empty() => Ok(TablesDef {
             programs,
             variables,
+            shims,
             secrets,
             tokens,
             secret_words: words,
@@ -180,6 +194,21 @@ fn checked_of(raw: RawCheck) -> Result<CheckDef, String> {
     }
     let on = on.to_string();
     Ok(CheckDef { version, by, on })
+}
+
+/// Loads the folders of version managers.
+fn shim_folders(source: &Source, raw: RawShims) -> Result<Vec<ShimFolderDef>, TableError> {
+    let one = |raw: RawShimFolder| {
+        let loads: Result<_, String> = raw.loads.into_iter().map(load_rule).collect();
+        let folder = raw.folder;
+        loads.map(|loads| ShimFolderDef { folder, loads })
+    };
+    let folders: Result<_, String> = raw.manager.into_iter().map(one).collect();
+    folders.map_err(|message| TableError {
+        file: source.file.clone(),
+        line: None,
+        message,
+    })
 }
 
 fn variables(raw: RawVariables) -> VariablesDef {
@@ -635,6 +664,7 @@ fn load_rule(mut raw: RawLoadRule) -> Result<LoadRuleDef, String> {
         None | Some("folder") => "Folder",
         Some("upwards") => "Upwards",
         Some("operands") => "Operands",
+        Some("named") => "Named",
         Some("repository") => "Repository",
         Some("submodules") => "Submodules",
         Some("hooks") => "Hooks",
@@ -654,6 +684,7 @@ fn load_rule(mut raw: RawLoadRule) -> Result<LoadRuleDef, String> {
         calls: raw.calls.iter().map(|path| words(path)).collect(),
         names: Vec::new(),
         beside: raw.beside,
+        unless: raw.unless,
         requires: raw.requires,
         instead: words(&raw.instead.0),
         on: words(&raw.on.0),

@@ -19,6 +19,7 @@ pub(crate) struct TablesDef {
     /// In the order of the files.
     pub(crate) programs: Vec<NamedProgram>,
     pub(crate) variables: VariablesDef,
+    pub(crate) shims: Vec<ShimFolderDef>,
     pub(crate) secrets: RawSecrets,
     pub(crate) tokens: TokensDef,
     pub(crate) secret_words: WordLists,
@@ -194,6 +195,7 @@ pub(crate) struct LoadRuleDef {
     /// Names of the command, if only some of them load the files.
     pub(crate) names: Vec<String>,
     pub(crate) beside: Vec<String>,
+    pub(crate) unless: Vec<String>,
     pub(crate) requires: Vec<String>,
     pub(crate) instead: Vec<String>,
     pub(crate) on: Vec<String>,
@@ -296,6 +298,13 @@ pub(crate) enum CallPatternDef {
     /// Calls with a setting that may change which programs run.
     ConfigOverride,
     Request,
+}
+
+/// A folder of `shims.toml`.
+#[derive(Debug)]
+pub(crate) struct ShimFolderDef {
+    pub(crate) folder: String,
+    pub(crate) loads: Vec<LoadRuleDef>,
 }
 
 /// The lists of `variables.toml`.

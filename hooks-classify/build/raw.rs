@@ -174,6 +174,9 @@ pub(crate) struct RawLoadRule {
     /// Files, one of which has to be in the folder that is searched.
     #[serde(default)]
     pub(crate) beside: Vec<String>,
+    /// Files, none of which may be in the folder that is searched.
+    #[serde(default)]
+    pub(crate) unless: Vec<String>,
     /// Patterns of settings, each of which has to match in the same file.
     #[serde(default)]
     pub(crate) requires: Vec<String>,
@@ -261,6 +264,21 @@ pub(crate) struct RawVariable {
     pub(crate) settings: bool,
     #[serde(default)]
     pub(crate) only: Vec<String>,
+}
+
+/// The folders of `shims.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawShims {
+    pub(crate) manager: Vec<RawShimFolder>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawShimFolder {
+    /// Folder in the home folder.
+    pub(crate) folder: String,
+    pub(crate) loads: Vec<RawLoadRule>,
 }
 
 /// The lists of `secrets.toml`.

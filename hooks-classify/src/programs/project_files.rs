@@ -18,11 +18,8 @@ use crate::options::call::{Call, ParsedOption};
 use crate::secrets::secrets_in_text;
 use crate::settings::pattern::SettingPattern;
 use crate::settings::{Settings, SettingsError, SettingsFormat};
-use crate::tables::{FileSearch, LoadRule, matches};
+use crate::tables::{FileSearch, LoadRule, ShimFolder, matches};
 use crate::workspace::{Answer, Entry};
-
-/// Limit of files that settings name one after the other.
-const MAX_FOLLOWED: usize = 8;
 
 /// Name of the folder or file that makes a folder a repository.
 const REPOSITORY: &str = ".git";
@@ -136,14 +133,32 @@ impl ReadFiles {
 }
 
 /// Returns `true` if a call may load files of the project.
-pub(crate) fn may_load_files(call: &Call) -> bool {
-    !call.program.details.loads.is_empty()
+pub(crate) fn may_load_files(context: &Context<'_>, call: &Call) -> bool {
+    !call.program.details.loads.is_empty() || shims(context, call).next().is_some()
+}
+
+/// Returns the folders of version managers that have a program of the name of a call.
+fn shims<'a>(
+    context: &'a Context<'_>,
+    call: &'a Call,
+) -> impl Iterator<Item = &'static ShimFolder> + 'a {
+    let view = context.workspace;
+    let name = call.path.split(' ').next().unwrap_or_default();
+    let folders = view
+        .home()
+        .map_or(&[][..], |_| context.tables.shim_folders());
+    folders.iter().filter(move |shims| {
+        let folder = join(view.home().unwrap_or_default(), shims.folder);
+        let is_there = |path: &str| matches!(view.entry(path), Answer::Known(_));
+        is_there(&folder) && is_there(&join(&folder, name))
+    })
 }
 
 /// Returns the effects of the files of the project that a call loads.
 pub(crate) fn analyze_project_files(context: &Context<'_>, call: &Call, whole: Span) -> Analysis {
     let mut analysis = Analysis::new();
-    let rules = call.program.details.loads.iter();
+    let of_shims = shims(context, call).flat_map(|shims| shims.loads);
+    let rules = call.program.details.loads.iter().chain(of_shims);
     let rules = rules.filter(|rule| rule.modules.is_empty());
     let rules: Vec<&LoadRule> = rules.filter(|rule| !is_off(context, call, rule)).collect();
     if rules.is_empty() {
@@ -378,8 +393,17 @@ impl RuleSearch<'_> {
             Ok(folders) => folders,
             Err(folder) => return Some(self.unseen(&folder)),
         };
+        if self.rule.search == FileSearch::Named {
+            let mut files = self.named_files();
+            if let Some(decided) = files.find_map(|file| {
+                analysis.record_optional_code_file(&file);
+                self.judge(&file)
+            }) {
+                return Some(decided);
+            }
+        }
         for folder in folders {
-            if !self.is_beside(&folder) {
+            if !self.is_beside(&folder) || self.has_other(&folder) {
                 continue;
             }
             for file in self.rule.files {
@@ -451,12 +475,19 @@ impl RuleSearch<'_> {
         self.rule.beside.is_empty() || self.rule.beside.iter().any(is_there)
     }
 
+    /// Returns `true` if a folder has one of the files that must not be there.
+    fn has_other(&self, folder: &str) -> bool {
+        let mut others = self.rule.unless.iter();
+        others.any(|file| matches!(self.view.entry(&join(folder, file)), Answer::Known(_)))
+    }
+
     /// Returns the folders that are searched, or a folder that cannot be looked at.
     fn folders(&self) -> Result<Vec<String>, String> {
         Ok(match self.rule.search {
             FileSearch::Folder => vec![self.folder.to_owned()],
             FileSearch::Upwards => self.upwards(self.folder).collect(),
             FileSearch::Operands => return self.folders_of_operands(),
+            FileSearch::Named => return self.named_folders(),
             FileSearch::Repository => {
                 let found = self.repository()?;
                 let settings = found.map(|found| found.settings.clone());
@@ -485,12 +516,11 @@ impl RuleSearch<'_> {
         above.map(str::to_owned)
     }
 
-    /// Returns the folders of the files that the operands name with those above them, and the
-    /// folders below if an operand is a folder.
-    fn folders_of_operands(&self) -> Result<Vec<String>, String> {
+    /// Returns the files and folders that the operands name, or the folder of the call without any.
+    fn named_paths(&self) -> Vec<String> {
         let operands = self.call.operands.iter();
         let operands = operands.filter(|operand| operand.arg.text != "-");
-        let mut starts: Vec<String> = operands
+        let mut paths: Vec<String> = operands
             .map(|operand| {
                 // The program expands patterns in quotes itself; unknown words may be any files below.
                 let path = operand.arg.path();
@@ -504,9 +534,36 @@ impl RuleSearch<'_> {
                 }
             })
             .collect();
-        if starts.is_empty() {
-            starts.push(self.folder.to_owned());
+        if paths.is_empty() {
+            paths.push(self.folder.to_owned());
         }
+        paths
+    }
+
+    /// Returns the files that the operands name.
+    fn named_files(&self) -> impl Iterator<Item = String> {
+        let mut paths = self.named_paths();
+        paths.retain(|path| self.view.resolved_entry(path) == Answer::Known(Entry::File));
+        paths.into_iter()
+    }
+
+    /// Returns the folders that the operands name, with those below them.
+    fn named_folders(&self) -> Result<Vec<String>, String> {
+        let mut folders = Vec::new();
+        for path in self.named_paths() {
+            match self.view.resolved_entry(&path) {
+                Answer::Known(Entry::Folder) => folders.extend(self.below(&path)?),
+                Answer::Unknown => return Err(path),
+                Answer::Known(_) | Answer::Absent => {}
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Returns the folders of the files that the operands name with those above them, and the
+    /// folders below if an operand is a folder.
+    fn folders_of_operands(&self) -> Result<Vec<String>, String> {
+        let starts = self.named_paths();
         let mut folders: Vec<String> = self.upwards(self.folder).collect();
         for start in starts {
             let start = match self.view.resolved_entry(&start) {
@@ -627,6 +684,7 @@ impl RuleSearch<'_> {
             let shown = self.shown(path);
             let reason = match (self.rule.writes, self.rule.inside_only) {
                 (true, _) => format!("`{name}` changes files because of `{shown}`"),
+                _ if self.rule.creates => format!("`{name}` makes files beside `{shown}`"),
                 (false, true) => format!("`{name}` runs `{shown}`, a program of the project"),
                 (false, false) => format!("`{name}` loads `{shown}`, code of the project"),
             };
@@ -673,22 +731,58 @@ impl RuleSearch<'_> {
                 let Ok(pattern) = SettingPattern::parse(pattern) else {
                     continue;
                 };
-                let folder = parent(&file).unwrap_or("/").to_owned();
-                for further in pattern.all_matches(settings).map(|found| found.value) {
-                    let further = match further.text.starts_with(['/', '~']) {
-                        true => self.view.absolute(&further.text).unwrap_or(further.text),
-                        false => join(&folder, &further.text),
+                for named in pattern.all_matches(settings).map(|found| found.value) {
+                    let further = match self.followed(&file, &named.text) {
+                        Ok(further) => further,
+                        Err(folder) => return Some(self.unseen(&folder)),
                     };
-                    if files.len() > MAX_FOLLOWED {
-                        return Some(self.unseen(&further));
-                    }
-                    if !files.contains(&further) {
-                        files.push(further);
+                    for further in further {
+                        if !files.contains(&further) {
+                            files.push(further);
+                        }
                     }
                 }
             }
         }
         None
+    }
+
+    /// Returns the files that a setting of a file names: a file, or a folder or a pattern of folders
+    /// with a file of the same name. Otherwise, returns a folder that cannot be looked at.
+    fn followed(&self, file: &str, named: &str) -> Result<Vec<String>, String> {
+        let (folder, name) = file.rsplit_once('/').unwrap_or_default();
+        let path = match named.starts_with(['/', '~']) {
+            true => (self.view.absolute(named)).unwrap_or_else(|| named.to_owned()),
+            false => join(folder, named),
+        };
+        let mut paths = vec![String::from("/")];
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            if !part.contains('*') {
+                paths.iter_mut().for_each(|path| *path = join(path, part));
+                continue;
+            }
+            let mut inner = Vec::new();
+            for folder in paths {
+                match self.view.names(&folder) {
+                    Answer::Known(names) => {
+                        let names = names.iter().filter(|name| matches(part, name));
+                        inner.extend(names.map(|name| join(&folder, name)));
+                    }
+                    Answer::Absent => {}
+                    Answer::Unknown => return Err(folder),
+                }
+            }
+            paths = inner;
+        }
+        let is_folder = |path: &str| {
+            let entry = self.view.resolved_entry(path);
+            entry == Answer::Known(Entry::Folder)
+        };
+        let files = paths.into_iter().map(|path| match is_folder(&path) {
+            true => join(&path, name),
+            false => path,
+        });
+        Ok(files.collect())
     }
 
     fn effect(&self) -> Effect {

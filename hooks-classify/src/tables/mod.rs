@@ -20,7 +20,7 @@ mod compiled {
     use super::{
         CodeFiles, CommandSource, ContentsRule, FileLocator, FileSearch, InteractiveRule, LoadRule,
         OperandCount, OptionSpec, PagerRule, Program, ProgramDetails, RecursionRule, SecretRule,
-        Style, TableCheck, ValueArity, VariableRule,
+        ShimFolder, Style, TableCheck, ValueArity, VariableRule,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
@@ -54,7 +54,7 @@ use crate::settings::SettingsFormat;
 use std::net::IpAddr;
 
 use calls::CallPattern;
-use compiled::{CODE_FILES, HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, VARIABLES};
+use compiled::{CODE_FILES, HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, SHIMS, VARIABLES};
 
 /// Style of a command line, from which [`options`](crate::options) derives the rules for reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -187,6 +187,8 @@ pub(crate) struct LoadRule {
     pub(crate) names: &'static [&'static str],
     /// Files, one of which has to be in the folder that is searched; empty if none has to.
     pub(crate) beside: &'static [&'static str],
+    /// Files, none of which may be in the folder that is searched.
+    pub(crate) unless: &'static [&'static str],
     /// Patterns of settings, each of which has to match in the same file.
     pub(crate) requires: &'static [&'static str],
     /// Options whose values name the files instead.
@@ -199,6 +201,15 @@ pub(crate) struct LoadRule {
     pub(crate) off_variables: &'static [&'static str],
 }
 
+/// Folder of a version manager, whose programs (shims) stand for programs of the same names.
+#[derive(Debug)]
+pub(crate) struct ShimFolder {
+    /// Path in the home folder.
+    pub(crate) folder: &'static str,
+    /// Files that name the program that a shim starts.
+    pub(crate) loads: &'static [LoadRule],
+}
+
 /// Folders in which a program searches a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileSearch {
@@ -208,6 +219,8 @@ pub(crate) enum FileSearch {
     Upwards,
     /// As `Upwards`, also from the files and folders that the operands name, and the folders below.
     Operands,
+    /// No folder: the files that the operands name, and the files below the folders that they name.
+    Named,
     /// The repository that it finds from the folder in which it runs.
     Repository,
     /// The repositories of the submodules of that repository.
@@ -641,6 +654,11 @@ impl Tables {
         let digit = name.find(|c: char| c.is_ascii_digit());
         let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
         runs_stdin(name) || stem.is_some_and(runs_stdin)
+    }
+
+    /// Returns the folders of version managers.
+    pub(crate) fn shim_folders(&self) -> &'static [ShimFolder] {
+        SHIMS
     }
 
     /// Returns `true` if there is a rule for a variable.

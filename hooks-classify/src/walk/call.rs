@@ -55,9 +55,9 @@ impl Interpreter<'_> {
     /// Notes the files of the project that a call loads, if it has only read since a finding.
     fn check_project_files(&mut self, call: &Call, whole: Span, since: usize) {
         let mut found = self.sink.findings[since..].iter();
-        if may_load_files(call)
-            && self.workspace.is_known()
+        if self.workspace.is_known()
             && found.all(|finding| finding.effect == Crud::Read)
+            && may_load_files(&self.context(), call)
         {
             self.with_call_folder(call, |interpreter| {
                 let context = interpreter.context();
