@@ -23,6 +23,7 @@ mod fuzz;
 mod lines;
 mod message;
 mod options;
+mod parameters;
 mod proxy;
 mod requests;
 mod state;

@@ -1,20 +1,23 @@
 //! Reads the requests of an agent that need a decision. In: a method and its parameters. Out: the
 //! commands and file accesses that the request asks for, as [`PermissionRequest`]s.
 //!
-//! The published types of the protocol read the parameters. They skip what they do not understand,
-//! and the receiver may not, so each field that the decision depends on is also compared with the
-//! parameters themselves.
+//! The types of the protocol skip what they do not understand, and the receiver may not, so each field
+//! that the decision depends on is also compared with the parameters themselves.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use agent_client_protocol_schema::{v1, v2};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::message::{BrokenMessage, MessageId, code, folded};
 use super::options::PermissionOptions;
+use super::parameters::{
+    CreateTerminal, EnvVariable, FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, PermissionSubject,
+    ReadTextFile, RequestPermission, RequestPermissionV2, SESSION_REQUEST_PERMISSION,
+    TERMINAL_CREATE, WriteTextFile,
+};
 use crate::changes::{ProposedChange, ProposedEdit, Replacement};
 use crate::classify::{Crud, MAX_COMMAND_CHARS};
 use crate::protocol::{self, ToolKind, access, input_hash, line, tool};
@@ -87,16 +90,15 @@ pub(super) fn read(
         return Err(invalid("`params` is not an object"));
     };
     check_case(fields)?;
-    let names = v1::CLIENT_METHOD_NAMES;
     let reader = Reader {
         id,
         params: &params,
         connection,
     };
     match method {
-        _ if method == names.terminal_create => reader.terminal(),
-        _ if method == names.fs_write_text_file => reader.write(),
-        _ if method == names.fs_read_text_file => reader.read_file(),
+        TERMINAL_CREATE => reader.terminal(),
+        FS_WRITE_TEXT_FILE => reader.write(),
+        FS_READ_TEXT_FILE => reader.read_file(),
         _ => reader.permission(),
     }
 }
@@ -104,12 +106,11 @@ pub(super) fn read(
 /// Returns `true` if the requests of a method need a decision.
 #[must_use]
 pub(super) fn needs_decision(method: &str) -> bool {
-    let names = v1::CLIENT_METHOD_NAMES;
     [
-        names.terminal_create,
-        names.fs_write_text_file,
-        names.fs_read_text_file,
-        names.session_request_permission,
+        TERMINAL_CREATE,
+        FS_WRITE_TEXT_FILE,
+        FS_READ_TEXT_FILE,
+        SESSION_REQUEST_PERMISSION,
     ]
     .contains(&method)
 }
@@ -174,7 +175,7 @@ impl<'a, C: Connection> Reader<'a, C> {
     }
 
     fn terminal(&self) -> Result<AgentRequest, BrokenMessage> {
-        let typed: v1::CreateTerminalRequest = self.typed()?;
+        let typed: CreateTerminal = self.typed()?;
         if typed.cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
             return Err(invalid("`cwd` is not an absolute path"));
         }
@@ -182,7 +183,7 @@ impl<'a, C: Connection> Reader<'a, C> {
         if typed.command.trim().is_empty() {
             return Err(invalid("`command` is empty"));
         }
-        let session = typed.session_id.to_string();
+        let session = typed.session_id.clone();
         let base = self.base(&session, None, typed.cwd.clone());
         let mut evidence = evidence(self.params, &typed);
         let mut prefix = String::new();
@@ -192,7 +193,7 @@ impl<'a, C: Connection> Reader<'a, C> {
             evidence = Evidence::Partial;
             prefix.push_str("env ");
         }
-        for v1::EnvVariable { name, value, .. } in &typed.env {
+        for EnvVariable { name, value } in &typed.env {
             // Kimi Code names the shell that runs the command; the decision is about this shell, too.
             let names_shell = name == "SHELL" && *value == typed.command;
             // Goose.
@@ -241,8 +242,8 @@ impl<'a, C: Connection> Reader<'a, C> {
     }
 
     fn write(&self) -> Result<AgentRequest, BrokenMessage> {
-        let typed: v1::WriteTextFileRequest = self.typed()?;
-        let session = typed.session_id.to_string();
+        let typed: WriteTextFile = self.typed()?;
+        let session = typed.session_id.clone();
         let mut request = self.file("Write", Crud::Create, session, &typed.path, &typed)?;
         request.edits.push(ProposedChange {
             path: typed.path,
@@ -252,8 +253,8 @@ impl<'a, C: Connection> Reader<'a, C> {
     }
 
     fn read_file(&self) -> Result<AgentRequest, BrokenMessage> {
-        let typed: v1::ReadTextFileRequest = self.typed()?;
-        let session = typed.session_id.to_string();
+        let typed: ReadTextFile = self.typed()?;
+        let session = typed.session_id.clone();
         self.file("Read", Crud::Read, session, &typed.path, &typed)
     }
 
@@ -292,9 +293,9 @@ impl<'a, C: Connection> Reader<'a, C> {
                 "`toolCall` is of version 1, `subject` and `title` of 2",
             )),
             (true, false) => {
-                let typed: v1::RequestPermissionRequest = self.typed()?;
+                let typed: RequestPermission = self.typed()?;
                 let options = self.options()?;
-                let session = typed.session_id.to_string();
+                let session = typed.session_id.clone();
                 self.tool_call(&session, options, &self.params["toolCall"])
             }
             (false, _) => self.subject(),
@@ -303,11 +304,11 @@ impl<'a, C: Connection> Reader<'a, C> {
 
     /// Reads a permission request of version 2.
     fn subject(&self) -> Result<AgentRequest, BrokenMessage> {
-        let typed: v2::RequestPermissionRequest = self.typed()?;
+        let typed: RequestPermissionV2 = self.typed()?;
         let options = self.options()?;
-        let session = typed.session_id.to_string();
+        let session = typed.session_id.clone();
         match &typed.subject {
-            Some(v2::RequestPermissionSubject::Command(subject)) => {
+            Some(PermissionSubject::Command(subject)) => {
                 let written = &self.params["subject"];
                 let cwd = PathBuf::from(written["cwd"].as_str().unwrap_or_default());
                 if !cwd.is_absolute() {
@@ -315,11 +316,11 @@ impl<'a, C: Connection> Reader<'a, C> {
                 }
                 check_path(Some(&cwd))?;
                 let base = self.base(&session, written["toolCallId"].as_str(), Some(cwd));
-                let evidence = evidence(written, &typed.subject);
+                let evidence = evidence(written, subject);
                 let reading = command_request(&base, subject.command.clone())?;
                 Ok(permission(session, options, vec![reading], evidence))
             }
-            Some(v2::RequestPermissionSubject::ToolCall(_)) => {
+            Some(PermissionSubject::ToolCall) => {
                 self.tool_call(&session, options, &self.params["subject"]["toolCall"])
             }
             _ => Ok(permission(session, options, Vec::new(), Evidence::Display)),
