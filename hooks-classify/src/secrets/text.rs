@@ -57,7 +57,11 @@ pub(crate) fn passwords_of_pgpass(text: &str) -> Vec<Range<usize>> {
 
 /// Returns the secrets that follow options in a text that no parser has read as a command.
 pub(crate) fn secrets_after_options(text: &str) -> Vec<Range<usize>> {
-    find_all(&OPTION_RULES, text)
+    let mut words = text.split(char::is_whitespace);
+    match words.any(|word| word.starts_with('-')) {
+        true => find_all(&OPTION_RULES, text),
+        false => Vec::new(),
+    }
 }
 
 static RULES: [ContextRule; 17] = [
@@ -213,14 +217,17 @@ static OPTION_RULES: [ContextRule; 2] = [
 
 /// Adds the values after the names of secrets: assignments, settings, JSON, queries of URLs.
 fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
+    if names_a_secret(text) {
+        values_of_secrets(text, found);
+    }
+}
+
+fn values_of_secrets(text: &str, found: &mut Vec<Range<usize>>) {
     static NAMED: LazyRegex = LazyRegex::new(|| {
         format!(
             r#"["']?([A-Za-z0-9_.-]*[A-Za-z0-9])(\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*))({VALUE})"#
         )
     });
-    if !text.contains([':', '=']) {
-        return;
-    }
     let mut from = 0;
     while let Some(captures) = NAMED.get().captures_at(text, from) {
         let group = |number: usize| captures.get(number).map_or(0..0, |group| group.range());
@@ -251,6 +258,21 @@ fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
             return;
         }
     }
+}
+
+/// Returns `true` if the name of a secret is before a sign of an assignment: without one, the pattern
+/// is not compiled, which takes 1.2 million instructions.
+fn names_a_secret(text: &str) -> bool {
+    let signs = text.match_indices([':', '=']);
+    let mut names = signs.map(|(at, _)| {
+        let is_between =
+            |c: char| c.is_whitespace() || matches!(c, '+' | ':' | ']' | '"' | '\'' | '\\');
+        let before = text[..at].trim_end_matches(is_between);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let name = before.trim_end_matches(is_name).len();
+        &before[name..]
+    });
+    names.any(|name| SecretName::new(name).is_secret())
 }
 
 /// Returns the length of the first piece of a value: a quoted string, or the text before one.
@@ -375,4 +397,33 @@ pub(crate) fn one_time_seeds(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy, prop_oneof, proptest};
+    use proptest::{collection, prop_assert, prop_assert_eq};
+
+    use super::{OPTION_RULES, find_all, names_a_secret, secrets_after_options, values_of_secrets};
+
+    /// Returns texts with names of secrets, signs, options and values.
+    fn texts() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "(password|api[_-]?key|TOKEN|keys|name|a.secret|PATH)",
+            "[ \t\n]?(=|:|:=|\\+=|\"?\\]?:|\\\\\":|-|--|-u)[ \t\n]?",
+            "['\"\\\\{}, é;]{1,2}",
+            "[a-zA-Z0-9_.@/-]{1,8}",
+        ];
+        collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn texts_without_names_and_options_have_no_values(text in texts()) {
+            let mut values = Vec::new();
+            values_of_secrets(&text, &mut values);
+            prop_assert!(values.is_empty() || names_a_secret(&text));
+            prop_assert_eq!(secrets_after_options(&text), find_all(&OPTION_RULES, &text));
+        }
+    }
 }

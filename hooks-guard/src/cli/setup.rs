@@ -22,7 +22,7 @@ use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
 use hooks_guard::proof::ServiceKey;
 use hooks_guard::protocol::Agent;
-use hooks_guard::rules::{Protected, RuleBook};
+use hooks_guard::rules::{Protected, RuleBook, SettingsFiles};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
@@ -492,7 +492,12 @@ impl LocalGates for LoadedConfig {
     ) -> Result<Gate, CommandError> {
         let mut protected = protected(self, listen);
         if home != protected.home {
-            protected.settings.extend(agents_settings(home));
+            let (of_user, moved) = (protected.settings, home.to_owned());
+            protected.settings = SettingsFiles::new(move || {
+                let mut files = of_user.list();
+                files.extend(agents_settings(&moved));
+                files
+            });
             home.clone_into(&mut protected.home);
         }
         gate_with(self, StagedClassifier::new(), protected, None)
@@ -594,7 +599,8 @@ pub(crate) fn protected(loaded: &LoadedConfig, listen: Option<SocketAddr>) -> Pr
     protected.listen = listen;
     protected.socket = config.socket.clone();
     protected.files = files;
-    protected.settings = agents_settings(&places.home);
+    let home = places.home.clone();
+    protected.settings = SettingsFiles::new(move || agents_settings(&home));
     protected.pid = Some(std::process::id());
     protected
 }

@@ -72,6 +72,6 @@ pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use load::MAX_FILE_BYTES;
 pub use preset::{MarksError, Preset};
-pub use protect::Protected;
+pub use protect::{Protected, SettingsFiles};
 pub use suggest::{PastAnswer, SuggestedRule, SuggestedTest, Suggestions, UnsuitableCommand};
 pub use trust::{Trust, TrustError};

@@ -27,7 +27,7 @@ fn places() -> Protected {
         "/srv/u/.config/hooks-guard".into(),
         "/srv/u/.local/share/hooks-guard".into(),
     ];
-    places.settings = vec!["/srv/u/.claude/settings.json".into()];
+    places.settings = vec!["/srv/u/.claude/settings.json".into()].into();
     places.pid = Some(4242);
     places
 }

@@ -57,8 +57,10 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
     for file in places.files.iter().chain(&places.socket) {
         own(file, Protection::Files, true);
     }
-    for file in &places.settings {
-        own(file, Protection::Settings, false);
+    if !reading {
+        for file in places.settings.list() {
+            own(&file, Protection::Settings, false);
+        }
     }
     own(&places.home.join("bin"), Protection::Programs, false);
     if let Some(pid) = places.pid {

@@ -14,7 +14,7 @@ mod variables;
 
 use std::sync::Arc;
 
-pub use self::protection::Protected;
+pub use self::protection::{Protected, SettingsFiles};
 pub(super) use self::secrets::may_be_secret;
 
 use self::protection::{Protection, active};

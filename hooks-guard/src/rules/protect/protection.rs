@@ -1,8 +1,10 @@
 //! Names and reasons of the protections. In: a part of a command. Out: whether the part can matter
 //! to a protection.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::classify::Part;
 use crate::rules::verdict::changes;
@@ -19,7 +21,7 @@ pub struct Protected {
     /// binary.
     pub files: Vec<PathBuf>,
     /// Settings files of agents.
-    pub settings: Vec<PathBuf>,
+    pub settings: SettingsFiles,
     /// Process id of the guard.
     pub pid: Option<u32>,
     /// The user's home directory.
@@ -33,6 +35,42 @@ impl Protected {
             home: home.into(),
             ..Self::default()
         }
+    }
+}
+
+/// Settings files of agents. They are listed when a change is first compared with them: `ls -la` −8 %
+/// instructions.
+#[derive(Clone)]
+pub struct SettingsFiles(Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>);
+
+impl SettingsFiles {
+    /// Creates the files that a function lists.
+    pub fn new(list: impl Fn() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(list))
+    }
+
+    /// Returns the files.
+    #[must_use]
+    pub fn list(&self) -> Vec<PathBuf> {
+        (self.0)()
+    }
+}
+
+impl Default for SettingsFiles {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl From<Vec<PathBuf>> for SettingsFiles {
+    fn from(files: Vec<PathBuf>) -> Self {
+        Self::new(move || files.clone())
+    }
+}
+
+impl fmt::Debug for SettingsFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.list()).finish()
     }
 }
 
