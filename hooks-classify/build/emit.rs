@@ -401,7 +401,7 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_variables: {}, expands_files: {}, unguarded: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, controls: {}, discards: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {}, keeps_files: {}, controls: {}, discards: {}, sets_shell_variables: {}, client: {}, file_operation: {}, \
              output: {}, edits_named_files: {}, changes_directory: {}, slash_words: {}, sets_variables: {}, schedules_input: {}, secrets: {}, loads: {}, prints_variables: {}, elsewhere: {}, runs_scripts: {}, reveals_from: {}, loads_decide: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
@@ -442,6 +442,7 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
             self.call_patterns(&details.places_links),
+            self.call_patterns(&details.keeps_files),
             {
                 let controls = self.calls_by_name(&details.controls);
                 self.controls.item(controls)

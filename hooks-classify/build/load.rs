@@ -244,6 +244,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
         ("installs", std::mem::take(&mut raw.installs)),
         ("runs_packages", std::mem::take(&mut raw.runs_packages)),
         ("places_links", std::mem::take(&mut raw.places_links)),
+        ("keeps_files", std::mem::take(&mut raw.keeps_files)),
         (
             "sets_shell_variables",
             std::mem::take(&mut raw.sets_shell_variables),
@@ -271,6 +272,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
         installs,
         runs_packages,
         places_links,
+        keeps_files,
         sets_shell_variables,
     ] = call_lists.map(|(key, entries)| {
         call_patterns(&entries, &program).map_err(|message| of_entry(format!("`{key}`: {message}")))
@@ -279,6 +281,7 @@ fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryE
     (details.outside, details.installs) = (outside?, installs?);
     (details.runs_packages, details.packages_in) = (runs_packages?, packages_in);
     (details.places_links, details.controls) = (places_links?, controls);
+    details.keeps_files = keeps_files?;
     details.discards = discards;
     details.sets_shell_variables = sets_shell_variables?;
     (details.client, details.output) = (client, output);
@@ -327,6 +330,7 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
         ("runs_packages", !raw.runs_packages.is_empty()),
         ("packages_in", raw.packages_in.is_some()),
         ("places_links", !raw.places_links.is_empty()),
+        ("keeps_files", !raw.keeps_files.is_empty()),
         ("controls", !raw.controls.is_empty()),
         ("discards", !raw.discards.is_empty()),
         ("sets_shell_variables", !raw.sets_shell_variables.is_empty()),

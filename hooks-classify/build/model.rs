@@ -129,6 +129,7 @@ pub(crate) struct DetailsDef {
     pub(crate) runs_packages: Vec<CallPatternDef>,
     pub(crate) packages_in: Option<String>,
     pub(crate) places_links: Vec<CallPatternDef>,
+    pub(crate) keeps_files: Vec<CallPatternDef>,
     pub(crate) controls: Vec<(Code, Vec<CallPatternDef>)>,
     pub(crate) discards: Vec<(Code, Vec<CallPatternDef>)>,
     pub(crate) sets_shell_variables: Vec<CallPatternDef>,

@@ -102,6 +102,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) places_links: Vec<String>,
     #[serde(default)]
+    pub(crate) keeps_files: Vec<String>,
+    #[serde(default)]
     pub(crate) controls: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub(crate) discards: BTreeMap<String, Vec<String>>,

@@ -189,6 +189,13 @@ impl Tables {
         self.selects(part, |details| details.places_links)
     }
 
+    /// Returns `true` if a part records the files that its words name and changes none of them, by the
+    /// key `keeps_files` of its program.
+    #[must_use]
+    pub fn keeps_files(&self, part: &Part) -> bool {
+        part.is_understood() && self.selects(part, |details| details.keeps_files)
+    }
+
     fn selects(&self, part: &Part, key: fn(&ProgramDetails) -> &'static [CallPattern]) -> bool {
         let readings = self.readings(part, |details| !key(details).is_empty());
         let mut readings = readings.iter();

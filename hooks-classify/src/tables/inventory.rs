@@ -104,6 +104,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         runs_packages,
         packages_in,
         places_links,
+        keeps_files,
         controls,
         discards,
         sets_shell_variables,
@@ -174,6 +175,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ("runs_packages", shown(runs_packages)),
         ("packages_in", packages_in.map(str::to_owned)),
         ("places_links", shown(places_links)),
+        ("keeps_files", shown(keeps_files)),
         (
             "controls",
             (!controls.is_empty()).then(|| format!("{controls:?}")),

@@ -373,6 +373,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) packages_in: Option<&'static str>,
     /// Calls that may put a symbolic link into a folder.
     pub(crate) places_links: &'static [CallPattern],
+    /// Calls that record the files among their words and change none of them.
+    pub(crate) keeps_files: &'static [CallPattern],
     /// Calls that control a target besides the files among their words.
     pub(crate) controls: &'static [(ControlTarget, &'static [CallPattern])],
     /// Calls that discard data of a repository besides the files among their words.

@@ -389,7 +389,7 @@ async fn a_worktree_below_a_directory_of_the_table_is_a_folder_as_any_other() {
 #[tokio::test]
 async fn ordinary_files_are_left_to_rules_and_modes() {
     let workplace = Workplace::new();
-    std::fs::create_dir_all(workplace.project().join(".github/workflows")).unwrap();
+    std::fs::create_dir_all(workplace.project().join(".github/ISSUE_TEMPLATE")).unwrap();
     let (_, gate) = (workplace.gates.iter())
         .find(|(name, _)| name == "Some(Development), modes default, rules all")
         .unwrap();
@@ -398,7 +398,7 @@ async fn ordinary_files_are_left_to_rules_and_modes() {
         "src/hooks.json",
         "config.toml",
         "hooks/use.ts",
-        ".github/workflows/ci.yml",
+        ".github/ISSUE_TEMPLATE/bug.md",
         ".claude/notes.md",
         ".claude/worktrees/a/src/main.rs",
         ".codex/worktrees/a/src/main.rs",
@@ -420,9 +420,9 @@ async fn ordinary_files_are_left_to_rules_and_modes() {
         );
     }
     for command in [
-        "cp a.yml .github/workflows/",
-        "mkdir -p .github/workflows",
-        "mv a.yml .github/workflows/b.yml",
+        "cp a.yml .github/ISSUE_TEMPLATE/",
+        "mkdir -p .github/ISSUE_TEMPLATE",
+        "mv a.yml .github/ISSUE_TEMPLATE/b.yml",
         "cp -r payload sub/",
         "cat .gemini/commands/x.toml",
     ] {

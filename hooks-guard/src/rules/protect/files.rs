@@ -223,6 +223,7 @@ impl ProtectedFiles {
             .skip(1)
             .chain(part.assignments.iter().map(|one| &one.value));
         let reads = files_only_read(part);
+        let keeps = tables.keeps_files(part);
         for word in words {
             let effect = match reads.contains(&word.text.as_str()) {
                 true => Crud::Read,
@@ -234,6 +235,9 @@ impl ProtectedFiles {
                     continue;
                 }
                 let place = locate(context, &word.with_text(text));
+                if keeps && self.path_protection(&place, Crud::Read).is_none() {
+                    continue;
+                }
                 if let Some(protection) = self.path_protection(&place, effect)
                     && (effect > Crud::Read || counts(part, protection, word))
                 {
@@ -241,7 +245,7 @@ impl ProtectedFiles {
                 }
             }
         }
-        if effect == Crud::Read {
+        if effect == Crud::Read || keeps {
             return self.own_file_read(context, part);
         }
         if tables.file_operation(name) == Some(FileOperation::Move) {
