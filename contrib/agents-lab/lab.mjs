@@ -17,6 +17,7 @@ import { reached } from './expectations.mjs';
 import { findPython, install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
 import { compareTimes } from './time.mjs';
+import { sessions } from './transcripts.mjs';
 
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
@@ -33,6 +34,7 @@ Runs the clients (default: all) against a hooks-guard binary.
   --keep         keep the homes of the scenarios
   --list         print the checks
   --record       keep the results in results.json
+  --transcripts FOLDER  copy there what each client writes in sessions without the guard, and run nothing else
   --offered      print the names of the tools that each client offers to its model, without the guard
   --time         only compare the times of calls with and without the hook (default clients: claude, codex)
   --limit NUMBER with --time: a greater ratio to an empty hook fails
@@ -53,6 +55,7 @@ const { values: options, positionals: ids } = parseArgs({
     list: { type: 'boolean' },
     record: { type: 'boolean' },
     offered: { type: 'boolean' },
+    transcripts: { type: 'string' },
     time: { type: 'boolean' },
     limit: { type: 'string' },
     table: { type: 'boolean' },
@@ -98,7 +101,7 @@ function checkMachine() {
   }
   const tried = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
   if (tried.status !== 0) cannotRun(`namespaces are not permitted: ${tried.stderr.trim()}`, true);
-  if (options.offered) return;
+  if (options.offered || options.transcripts) return;
   try {
     accessSync(options.guard, constants.X_OK);
   } catch {
@@ -240,6 +243,18 @@ if (options.offered) {
   rmSync(homes, { recursive: true, force: true });
   console.log(JSON.stringify([...names].sort()));
   process.exit(names.size === 0 ? 1 : 0);
+}
+if (options.transcripts) {
+  checkMachine();
+  for (const client of installClients(clients.filter(({ id, isOld }) => (ids.length === 0 ? !isOld : ids.includes(id))))) {
+    if (client === node) continue;
+    for (const check of sessions(client).filter(({ name }) => !options.only || options.only.split(',').includes(name))) {
+      const { said, outcome } = await runScenario(`${client.id}-${check.name}`, { ...scenario(check, client, 'none'), slow: Number(options.slow) });
+      const told = outcome?.model.told.length ?? said;
+      console.log(`${client.id.padEnd(14)} ${check.name}: ${told} results`);
+    }
+  }
+  process.exit();
 }
 if (options.time) {
   checkMachine();

@@ -20,6 +20,7 @@
 //! | `proof` | The key by which clients and the service authenticate each other; feature `http` |
 //! | `install` | Installation of the hook in agents' settings; feature `cli` |
 //! | `doctor` | Checks of an installation; feature `cli` |
+//! | `replay` | What the guard would have decided about past sessions; feature `cli` |
 //! | `acp` | A proxy of the Agent Client Protocol; feature `acp` |
 //!
 //! ```
@@ -69,6 +70,8 @@ pub mod places;
 pub mod proof;
 pub mod protocol;
 mod random;
+#[cfg(feature = "cli")]
+pub mod replay;
 pub mod repository;
 mod request;
 pub mod rules;

@@ -20,6 +20,7 @@ mod operation_page;
 mod ownership;
 mod presets;
 mod questions;
+mod replay;
 mod report;
 mod rules;
 mod run;
@@ -115,6 +116,15 @@ enum CliCommand {
     ///
     /// Exit status: that of the agent, or 3 if it is not started.
     Run(run::RunArgs),
+    /// Shows what the guard would have decided about the past sessions of your agents.
+    ///
+    /// Reads the transcripts that agents keep in your home directory, or those in the folders, and decides
+    /// about each call as the hook would have: with the configuration, your rules and those of the
+    /// project, and the files of its directory as they are now. Earlier approvals are ignored, no
+    /// language model is asked, and nothing is changed, recorded or sent. Secrets are masked.
+    ///
+    /// Exit status: 0, or 2 if there are no transcripts.
+    Replay(replay::ReplayArgs),
     /// Suggests rules, and writes presets of rules to your rules file.
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -174,6 +184,7 @@ pub(crate) fn run() -> ExitCode {
             Ok(status) => return ExitCode::from(status),
             Err(error) => Err(error),
         },
+        CliCommand::Replay(options) => replay::replay(options),
         CliCommand::Rules(RulesCommand::Preset(options)) => presets::preset(options),
         CliCommand::TestRules(options) => rules::test(options),
         CliCommand::Rules(RulesCommand::Suggest(options)) => suggest::suggest(options),

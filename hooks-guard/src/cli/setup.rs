@@ -459,6 +459,13 @@ pub(crate) fn gate(
     )
 }
 
+/// Returns the gate of this configuration with neither a language model nor scripts, so that nothing leaves
+/// the machine.
+pub(crate) fn local_gate(loaded: &LoadedConfig, protected: Protected) -> Gate {
+    let book = RuleBook::new(&loaded.places, protected);
+    Gate::new(StagedClassifier::new(), loaded.config.policy()).with_rules(book)
+}
+
 /// Returns the gate of this configuration for commands that these shells read. `listen` is the
 /// address of a service.
 pub(crate) fn gate_for_shells(

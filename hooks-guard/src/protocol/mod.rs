@@ -46,6 +46,7 @@ mod model;
 pub(crate) mod other_hooks;
 mod outcome;
 pub(crate) mod own_tools;
+mod past_call;
 mod patch;
 mod reply;
 pub(crate) mod settings_text;
@@ -80,6 +81,7 @@ pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub(crate) use mcp::separators as mcp_separators;
 #[cfg(feature = "acp")]
 pub(crate) use model::directory;
+pub use past_call::{PastCall, past_input};
 pub use reply::{
     HookReply, approval_missing, decision_reply, empty_reply, failure_reply, other_command_reply,
     unread_reply,
