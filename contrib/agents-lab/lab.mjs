@@ -17,7 +17,7 @@ import { reached } from './expectations.mjs';
 import { findPython, install } from './install.mjs';
 import { record, writeTable } from './results.mjs';
 import { compareTimes } from './time.mjs';
-import { sessions } from './transcripts.mjs';
+import { copyTranscripts, sessions } from './transcripts.mjs';
 
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
@@ -148,8 +148,8 @@ async function reportNewer(wanted) {
   for (const line of lines.filter(Boolean)) console.log(line);
 }
 
-/** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
-async function runScenario(name, scene) {
+/** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. `keep` gets the home at the end. */
+async function runScenario(name, scene, keep = () => {}) {
   const home = join(homes, name);
   mkdirSync(join(home, 'guard'), { recursive: true });
   if (scene.guard !== 'none') cpSync(options.guard, join(home, 'guard/hooks-guard'));
@@ -169,6 +169,7 @@ async function runScenario(name, scene) {
   clearTimeout(timer);
   // The home belongs to the client: nothing in it is read.
   const outcome = printed === '' ? undefined : JSON.parse(printed);
+  keep(home);
   if (!options.keep) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   return { outcome, said };
 }
@@ -249,11 +250,17 @@ if (options.transcripts) {
   for (const client of installClients(clients.filter(({ id, isOld }) => (ids.length === 0 ? !isOld : ids.includes(id))))) {
     if (client === node) continue;
     for (const check of sessions(client).filter(({ name }) => !options.only || options.only.split(',').includes(name))) {
-      const { said, outcome } = await runScenario(`${client.id}-${check.name}`, { ...scenario(check, client, 'none'), slow: Number(options.slow) });
-      const told = outcome?.model.told.length ?? said;
-      console.log(`${client.id.padEnd(14)} ${check.name}: ${told} results`);
+      const scene = { ...scenario(check, client, 'none'), slow: Number(options.slow) };
+      const keep = (home) => {
+        const folder = join(options.transcripts, client.id, check.name);
+        rmSync(folder, { recursive: true, force: true });
+        copyTranscripts(client, home, folder, join(cache, 'clients', node.id, node.program[0]));
+      };
+      const { said, outcome } = await runScenario(`${client.id}-${check.name}`, scene, keep);
+      console.log(`${client.id.padEnd(14)} ${check.name}: ${outcome?.model.told.length ?? said} results`);
     }
   }
+  if (!options.keep) rmSync(homes, { recursive: true, force: true });
   process.exit();
 }
 if (options.time) {

@@ -123,7 +123,7 @@ enum CliCommand {
     /// project, and the files of its directory as they are now. Earlier approvals are ignored, no
     /// language model is asked, and nothing is changed, recorded or sent. Secrets are masked.
     ///
-    /// Exit status: 0, or 2 if there are no transcripts.
+    /// Exit status: 0, 2 for invalid options, 3 if there are no transcripts or they cannot be read.
     Replay(replay::ReplayArgs),
     /// Suggests rules, and writes presets of rules to your rules file.
     #[command(subcommand)]

@@ -75,7 +75,11 @@ pub async fn decide(gate: &Gate, call: &TranscriptCall) -> ReplayedCall {
     }
 }
 
-async fn decided(gate: &Gate, call: &TranscriptCall, mut question: DecisionRequest) -> ReplayedCall {
+async fn decided(
+    gate: &Gate,
+    call: &TranscriptCall,
+    mut question: DecisionRequest,
+) -> ReplayedCall {
     tool_call::complete(&mut question.request, call.agent.name());
     question.request.asks_itself = !question.unattended();
     question.request.sight = Sight::FilesAndVariables;
@@ -97,7 +101,11 @@ async fn decided(gate: &Gate, call: &TranscriptCall, mut question: DecisionReque
         decision,
         class: Some(permission.classification),
         subject: subject(request, &decided, &call.tool),
-        reason: masked.other(&permission.reasoning),
+        reason: match (&request.file, &permission.rule) {
+            // The files differ for each call.
+            (Some(_), None) => file_reason(&call.tool, permission.classification),
+            _ => masked.other(&permission.reasoning),
+        },
         approval: approval(call, request, &decided, &masked.text),
         command: masked.text,
         is_unattended: question.prompt != AgentPrompt::Shown,
@@ -120,6 +128,17 @@ impl ReplayedCall {
     }
 }
 
+/// Returns the reason of an access to files, without their names.
+fn file_reason(tool: &str, class: Crud) -> String {
+    let does = match class {
+        Crud::Read => "reads",
+        Crud::Create => "creates",
+        Crud::Update => "changes",
+        Crud::Delete => "deletes",
+    };
+    format!("`{tool}` {does} files")
+}
+
 /// Returns what decided: the rule, the program with its subcommand, or the tool.
 fn subject(request: &PermissionRequest, decided: &GateDecision, tool: &str) -> String {
     if let Some(rule) = &decided.permission.rule {
@@ -139,14 +158,22 @@ fn subject(request: &PermissionRequest, decided: &GateDecision, tool: &str) -> S
 
 /// Returns the program with its subcommand that has an effect.
 fn program(parts: &Parts, class: Crud) -> Option<String> {
-    let mut parts: Vec<_> = parts.runs().filter(|part| part.program().is_some()).collect();
+    let mut parts: Vec<_> = parts
+        .runs()
+        .filter(|part| part.program().is_some())
+        .collect();
     // The strongest part first; the last of its equals is the innermost one.
     parts.sort_by_key(|part| (part.effect == class && part.ask, part.effect == class));
     let part = parts.pop()?;
     let call = part.calls.iter().max_by_key(|call| call.path.len());
-    let words = call.map(|call| call.path.clone()).filter(|path| !path.is_empty());
+    let words = call
+        .map(|call| call.path.clone())
+        .filter(|path| !path.is_empty());
     let words = words.or_else(|| Some(vec![part.program()?.to_owned()]))?;
-    Some(format!("`{}`", words[..words.len().min(MAX_NAME_WORDS)].join(" ")))
+    Some(format!(
+        "`{}`",
+        words[..words.len().min(MAX_NAME_WORDS)].join(" ")
+    ))
 }
 
 /// Returns the call as an answer for the suggestion of rules.
@@ -163,7 +190,9 @@ fn approval(
     }
     let permission = &decided.permission;
     let rule = permission.rule.as_deref();
-    let has_failed = permission.classification_method.has_failed(permission.confidence);
+    let has_failed = permission
+        .classification_method
+        .has_failed(permission.confidence);
     let unsuitable = if let Some(protection) = rule.and_then(RuleDecision::protection_of) {
         Some(format!("it touched a protection:{protection}"))
     } else if rule.is_some_and(RuleDecision::is_from_hook) {

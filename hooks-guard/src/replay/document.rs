@@ -4,24 +4,25 @@
 use std::fmt;
 use std::io::Read;
 
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::formats::JsonObject;
 
-/// Calls `read` with each entry of a list in the object, and with each id beside it as an object of its own.
+/// Calls `read` with each entry of a list in the object, or of the list that the document is, and with each id beside
+/// the list as an object of its own. Returns `false` if there is no such list.
 ///
 /// # Errors
-/// If the object is broken, or has no such list. The entries before the error have been read.
+/// If the document is broken. The entries before the error have been read.
 pub(super) fn read_document(
     input: impl Read,
-    list: &str,
+    list: Option<&str>,
     read: &mut dyn FnMut(&JsonObject),
-) -> serde_json::Result<()> {
+) -> serde_json::Result<bool> {
     let mut parser = serde_json::Deserializer::from_reader(input);
-    match (DocumentVisitor { list, read }).deserialize(&mut parser)? {
-        true => parser.end(),
-        false => Err(serde_json::Error::missing_field("entries")),
+    match list {
+        None => EntryVisitor(read).deserialize(&mut parser).map(|()| true),
+        Some(list) => (DocumentVisitor { list, read }).deserialize(&mut parser),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::formats::{DATABASE_FORMATS, DOCUMENT_FORMATS, LINE_FORMATS, TranscriptPlace};
+use super::formats::{TranscriptPlace, places};
 use super::transcript::kind;
 use crate::protocol::Agent;
 
@@ -15,10 +15,7 @@ const SKIPPED: [&str; 2] = [".git", "node_modules"];
 /// Returns the agents whose transcripts can be read, in the order of their names.
 #[must_use]
 pub fn replayed_agents() -> Vec<Agent> {
-    let lines = LINE_FORMATS.iter().map(|format| format.agent);
-    let documents = DOCUMENT_FORMATS.iter().map(|format| format.agent);
-    let databases = DATABASE_FORMATS.iter().map(|format| format.agent);
-    let mut agents: Vec<Agent> = lines.chain(documents).chain(databases).collect();
+    let mut agents: Vec<Agent> = places().map(|(agent, _)| agent).collect();
     agents.sort_by_key(|agent| agent.title());
     agents
 }
@@ -26,11 +23,7 @@ pub fn replayed_agents() -> Vec<Agent> {
 /// Returns the folders in which agents keep their transcripts, existing or not. `settings` returns the directory
 /// of an agent's settings, and `data` is the user's directory for data.
 pub fn usual_folders(settings: impl Fn(Agent) -> PathBuf, data: &Path) -> Vec<PathBuf> {
-    let lines = LINE_FORMATS.iter().map(|format| (format.agent, format.place));
-    let documents = DOCUMENT_FORMATS.iter().map(|format| (format.agent, format.place));
-    let databases = DATABASE_FORMATS.iter().map(|format| (format.agent, format.place));
-    let places = lines.chain(documents).chain(databases);
-    places
+    places()
         .map(|(agent, place)| match place {
             TranscriptPlace::Settings(folder) => settings(agent).join(folder),
             TranscriptPlace::Data(folder) => data.join(folder),

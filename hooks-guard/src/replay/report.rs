@@ -170,6 +170,16 @@ pub struct TranscriptCounts {
 
 type ReasonKey = (ReplayDecision, Option<Crud>, String);
 
+/// Returns the first clause of a reason, without the positions in the command, which differ for each call.
+fn without_positions(reason: &str) -> String {
+    let clause = reason.split("; ").next().unwrap_or_default();
+    clause
+        .split(" (characters ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
 /// Collects the report.
 #[derive(Debug, Default)]
 pub struct ReplayCollector {
@@ -188,7 +198,10 @@ fn hash(texts: &[&str]) -> u64 {
         hash.update([0]);
     }
     let bytes = hash.finalize();
-    bytes.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
+    bytes
+        .iter()
+        .take(8)
+        .fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
 impl ReplayCollector {
@@ -201,7 +214,8 @@ impl ReplayCollector {
         let at = call.at.map(|at| at.to_string()).unwrap_or_default();
         let arguments = call.arguments.to_string();
         let agent = call.agent.name();
-        self.known.insert(hash(&[agent, id, &at, &call.tool, &arguments]))
+        self.known
+            .insert(hash(&[agent, id, &at, &call.tool, &arguments]))
     }
 
     /// Adds a call.
@@ -256,7 +270,7 @@ impl ReplayCollector {
                 class,
                 calls: 0,
                 ran: 0,
-                reason: decided.reason,
+                reason: without_positions(&decided.reason),
                 example: decided.command,
             }
         });
@@ -265,15 +279,23 @@ impl ReplayCollector {
     }
 
     /// Adds a transcript that was read to its end, or to an error.
-    pub fn add_transcript(&mut self, agent: Option<Agent>, problems: TranscriptProblems, ended: bool) {
+    pub fn add_transcript(
+        &mut self,
+        agent: Option<Agent>,
+        problems: TranscriptProblems,
+        ended: bool,
+    ) {
         let counts = &mut self.report.transcripts;
         match (ended, agent) {
             (false, _) => counts.unreadable += 1,
             (true, Some(_)) => counts.read += 1,
             (true, None) => counts.unknown += 1,
         }
-        counts.broken += problems.broken;
-        counts.too_long += problems.too_long;
+        // Another file need not have lines of JSON.
+        if agent.is_some() {
+            counts.broken += problems.broken;
+            counts.too_long += problems.too_long;
+        }
     }
 
     /// Returns the numbers of transcripts and calls so far.
@@ -288,14 +310,19 @@ impl ReplayCollector {
     /// If the user's rules cannot be read.
     pub fn finish(self, book: &RuleBook) -> Result<ReplayReport, BookError> {
         let mut report = self.report;
-        let agents = self.agents.into_iter().map(|(agent, (sessions, calls))| ReplayedAgent {
-            agent: agent.name(),
-            title: agent.title(),
-            sessions: sessions.len(),
-            calls,
-        });
+        let agents = self
+            .agents
+            .into_iter()
+            .map(|(agent, (sessions, calls))| ReplayedAgent {
+                agent: agent.name(),
+                title: agent.title(),
+                sessions: sessions.len(),
+                calls,
+            });
         report.agents = agents.collect();
-        report.agents.sort_by(|one, other| other.calls.cmp(&one.calls));
+        report
+            .agents
+            .sort_by(|one, other| other.calls.cmp(&one.calls));
         report.sessions = report.agents.iter().map(|agent| agent.sessions).sum();
         for ((decision, ..), reason) in self.reasons {
             match decision {

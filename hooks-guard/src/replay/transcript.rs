@@ -1,15 +1,15 @@
 //! One transcript. In: a file. Out: its calls one after another, with the number of lines that cannot be read.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::call::{CallBuffer, TranscriptCall};
-use super::database::TranscriptDatabase;
+use super::database::{DatabaseRow, TranscriptDatabase};
 use super::document::read_document;
 use super::formats::{
-    DATABASE_FORMATS, DOCUMENT_FORMATS, DatabaseFormat, DocumentFormat, EntryReader, JsonObject,
-    LINE_FORMATS, TranscriptPlace,
+    DATABASE_FORMATS, DOCUMENT_FORMATS, DatabaseFormat, DocumentFormat, EntryReader,
+    FOLDER_FORMATS, FolderFormat, JsonObject, LINE_FORMATS,
 };
 use super::lines::{LineReader, MAX_LINE_BYTES, TranscriptLine};
 use crate::files;
@@ -45,6 +45,8 @@ impl std::fmt::Debug for FormatReader {
 enum TranscriptSource {
     Lines(LineReader<BufReader<File>>),
     Document(BufReader<File>, &'static DocumentFormat),
+    /// The files of a folder, the last one first.
+    Files(Vec<PathBuf>),
     Database(PathBuf, &'static DatabaseFormat),
     Rows(Box<TranscriptDatabase>),
     End,
@@ -65,6 +67,7 @@ impl Transcript {
     /// # Errors
     /// If the file cannot be read, or is no regular file.
     pub fn open(file: &Path) -> io::Result<Self> {
+        let mut reader = None;
         let source = match kind(file) {
             Some(FileKind::Database(format)) => {
                 files::open(file)?;
@@ -74,6 +77,13 @@ impl Transcript {
                 let input = BufReader::with_capacity(BUFFER_BYTES, files::open(file)?);
                 TranscriptSource::Document(input, format)
             }
+            Some(FileKind::Folder(format)) => {
+                reader = Some(FormatReader {
+                    agent: format.agent,
+                    entries: (format.reader)(file),
+                });
+                TranscriptSource::Files(siblings(file)?)
+            }
             Some(FileKind::Lines) | None => {
                 let input = BufReader::with_capacity(BUFFER_BYTES, files::open(file)?);
                 TranscriptSource::Lines(LineReader::new(input, MAX_LINE_BYTES))
@@ -82,7 +92,7 @@ impl Transcript {
         Ok(Self {
             file: file.to_owned(),
             source,
-            reader: None,
+            reader,
             calls: CallBuffer::default(),
             problems: TranscriptProblems::default(),
         })
@@ -146,39 +156,61 @@ impl Transcript {
                 let mut found = false;
                 let calls = &mut self.calls;
                 let read = read_document(input, format.entries, &mut |entry| {
+                    // An object with an id only is no entry.
                     found |= entry.len() > 1;
                     entries.read(entry, calls);
                 });
                 if read.is_err() {
                     self.problems.broken += 1;
                 }
-                if found {
+                if found || read.is_ok_and(|has_list| has_list) {
                     let agent = format.agent;
                     self.reader = Some(FormatReader { agent, entries });
                 }
                 Ok(false)
             }
+            TranscriptSource::Files(files) => {
+                let Some(file) = files.pop() else {
+                    return Ok(false);
+                };
+                let input = files::open(&file)?.take(MAX_LINE_BYTES as u64);
+                match serde_json::from_reader(BufReader::new(input)) {
+                    Ok(entry) => self.read_line(&entry),
+                    Err(_) => self.problems.broken += 1,
+                }
+                Ok(true)
+            }
             TranscriptSource::Database(file, format) => {
                 let (file, format) = (file.clone(), *format);
                 let opened = TranscriptDatabase::open(&file, format).await;
-                let database = opened.map_err(io::Error::other)?;
+                let mut database = opened.map_err(io::Error::other)?;
+                let rows = match database.next_rows().await {
+                    // A database of another program.
+                    Err(sqlx::Error::Database(_)) => return Ok(false),
+                    rows => rows.map_err(io::Error::other)?,
+                };
                 self.source = TranscriptSource::Rows(Box::new(database));
                 self.reader = Some(FormatReader {
                     agent: format.agent,
                     entries: (format.reader)(),
                 });
+                self.read_rows(rows);
                 Ok(true)
             }
             TranscriptSource::Rows(database) => {
                 let rows = database.next_rows().await.map_err(io::Error::other)?;
                 let is_end = rows.is_empty();
-                for row in rows {
-                    match (row, &mut self.reader) {
-                        (Some(entry), Some(reader)) => reader.entries.read(&entry, &mut self.calls),
-                        _ => self.problems.broken += 1,
-                    }
-                }
+                self.read_rows(rows);
                 Ok(!is_end)
+            }
+        }
+    }
+
+    fn read_rows(&mut self, rows: Vec<DatabaseRow>) {
+        for row in rows {
+            match (row, &mut self.reader) {
+                (Some(entry), Some(reader)) => reader.entries.read(&entry, &mut self.calls),
+                _ => self.problems.broken += 1,
             }
         }
     }
@@ -198,11 +230,22 @@ impl Transcript {
     }
 }
 
+/// Returns the files in the folder of a file, the last one first.
+fn siblings(file: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let entries = folder.read_dir()?.flatten().map(|entry| entry.path());
+    let is_event = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let mut files: Vec<PathBuf> = entries.filter(is_event).collect();
+    files.sort_by(|one, other| other.cmp(one));
+    Ok(files)
+}
+
 /// Kind of a file that can be a transcript.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FileKind {
     Lines,
     Document(&'static DocumentFormat),
+    Folder(&'static FolderFormat),
     Database(&'static DatabaseFormat),
 }
 
@@ -215,13 +258,16 @@ pub(super) fn kind(file: &Path) -> Option<FileKind> {
     if name.ends_with(".jsonl") {
         return Some(FileKind::Lines);
     }
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let mut folders = FOLDER_FORMATS.iter();
+    if let Some(format) =
+        folders.find(|format| folder == format.folder && name.starts_with(format.first))
+    {
+        return Some(FileKind::Folder(format));
+    }
     let mut documents = DOCUMENT_FORMATS.iter();
     let document = documents.find(|format| {
-        let (TranscriptPlace::Settings(folder) | TranscriptPlace::Data(folder)) = format.place;
-        let folder = Path::new(folder).file_name();
-        let mut folders = file.ancestors().skip(1).take(2);
-        let is_in_place = folders.any(|path| path.file_name() == folder);
-        name.ends_with(format.ending) && is_in_place
+        name.ends_with(format.ending) && (format.folder.is_empty() || folder == format.folder)
     });
     document.map(FileKind::Document)
 }

@@ -47,7 +47,8 @@ impl EntryReader for AuggieReader {
             let Some(name) = text(call, "tool_name") else {
                 continue;
             };
-            let arguments = text(call, "input_json").and_then(|text| serde_json::from_str(text).ok());
+            let arguments =
+                text(call, "input_json").and_then(|text| serde_json::from_str(text).ok());
             calls.start(TranscriptCall {
                 id: owned(call, "tool_use_id"),
                 at: time(node, "timestamp_ms").or_else(|| time(entry, "finishedAt")),

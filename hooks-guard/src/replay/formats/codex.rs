@@ -54,7 +54,11 @@ impl EntryReader for CodexReader {
                 // Codex sends this mode to its hook if it never asks.
                 if let Some(policy) = text(payload, "approval_policy") {
                     let never = policy == "never";
-                    self.mode = Some(if never { "bypassPermissions" } else { ASKING_MODE });
+                    self.mode = Some(if never {
+                        "bypassPermissions"
+                    } else {
+                        ASKING_MODE
+                    });
                 }
             }
             "response_item" => match text(payload, "type") {
@@ -142,7 +146,10 @@ impl CodexReader {
         let (tool, arguments) = match text(item, "type") {
             Some("CommandExecution") => {
                 let words = item.get("command").and_then(Value::as_array);
-                (SHELL, json!({COMMAND: words.and_then(|words| words.last())}))
+                (
+                    SHELL,
+                    json!({COMMAND: words.and_then(|words| words.last())}),
+                )
             }
             Some("FileChange") => ("apply_patch", json!({COMMAND: patch(item)})),
             _ => return,

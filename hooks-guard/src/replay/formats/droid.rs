@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::{EntryReader, JsonObject, inner, owned, path, text, time};
 use super::parts::{MessagePlace, read_parts};
+use super::{EntryReader, JsonObject, inner, owned, path, text, time};
 use crate::protocol::Agent;
 use crate::replay::call::CallBuffer;
 

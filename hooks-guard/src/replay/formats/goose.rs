@@ -29,7 +29,8 @@ impl EntryReader for GooseReader {
             match text(part, "type") {
                 Some("toolRequest") => {
                     let call = inner(part, "toolCall").and_then(|call| inner(call, "value"));
-                    let Some((call, name)) = call.and_then(|call| Some((call, text(call, "name")?)))
+                    let Some((call, name)) =
+                        call.and_then(|call| Some((call, text(call, "name")?)))
                     else {
                         continue;
                     };

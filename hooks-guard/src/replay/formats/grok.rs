@@ -11,6 +11,9 @@ use crate::files;
 use crate::protocol::Agent;
 use crate::replay::call::{CallBuffer, CallResult, ClientPermission, TranscriptCall};
 
+/// Tool that calls the tools of MCP servers.
+const CALLER: &str = "use_tool";
+
 /// Reader of one session.
 #[derive(Debug)]
 pub(super) struct GrokReader {
@@ -43,6 +46,9 @@ impl GrokReader {
         let meta = inner(update, "_meta").and_then(|meta| inner(meta, "x.ai/tool"));
         let name = meta.and_then(|meta| text(meta, "name"));
         let name = name.or_else(|| text(update, "title")).unwrap_or_default();
+        // Grok CLI calls the tools of MCP servers by a tool of its own, and sends their names to its hook.
+        let called = inner(update, "rawInput").and_then(|input| text(input, "tool_name"));
+        let name = called.filter(|_| name == CALLER).unwrap_or(name);
         let at = entry.get("timestamp").and_then(Value::as_i64);
         TranscriptCall {
             id: text(update, "toolCallId").map(str::to_owned),

@@ -16,6 +16,7 @@ mod kimi_code;
 mod letta_code;
 mod mistral_vibe;
 mod opencode;
+mod openhands;
 mod parts;
 mod pi;
 mod qwen_code;
@@ -119,12 +120,6 @@ pub(super) const LINE_FORMATS: &[LineFormat] = &[
         recognizes: |entry, _| kimi_code::recognizes(entry),
         reader: |file| Box::new(kimi_code::KimiCodeReader::new(file)),
     },
-    LineFormat {
-        agent: Agent::MistralVibe,
-        place: TranscriptPlace::Settings("logs/session"),
-        recognizes: |entry, _| mistral_vibe::recognizes(entry),
-        reader: |file| Box::new(mistral_vibe::MistralVibeReader::new(file)),
-    },
 ];
 
 /// A format with one JSON object per file.
@@ -135,29 +130,81 @@ pub(super) struct DocumentFormat {
     pub(super) place: TranscriptPlace,
     /// End of the names of its files.
     pub(super) ending: &'static str,
-    /// Field with the list of entries.
-    pub(super) entries: &'static str,
+    /// Name of the folder of its files.
+    pub(super) folder: &'static str,
+    /// Field with the list of entries; `None` if the file is the list.
+    pub(super) entries: Option<&'static str>,
     /// Creates the reader of a transcript. It also reads each id beside the list, as an entry of its own.
     pub(super) reader: fn(&Path) -> Box<dyn EntryReader>,
 }
 
-/// The formats with one object per file. The first one whose list is in the file reads it.
+/// The formats with one object per file, each with files of other names.
 pub(super) const DOCUMENT_FORMATS: &[DocumentFormat] = &[
     DocumentFormat {
         agent: Agent::Cline,
         place: TranscriptPlace::Settings(".cline/data/sessions"),
         ending: ".messages.json",
-        entries: "messages",
+        folder: "",
+        entries: Some("messages"),
         reader: |file| Box::new(cline::ClineReader::new(file)),
     },
     DocumentFormat {
         agent: Agent::Auggie,
         place: TranscriptPlace::Settings("sessions"),
         ending: ".json",
-        entries: "chatHistory",
+        folder: "sessions",
+        entries: Some("chatHistory"),
         reader: |_| Box::<auggie::AuggieReader>::default(),
     },
+    DocumentFormat {
+        agent: Agent::MistralVibe,
+        place: TranscriptPlace::Settings("logs/session"),
+        ending: ".json",
+        folder: "chunks",
+        entries: None,
+        reader: |file| Box::new(mistral_vibe::MistralVibeReader::new(file)),
+    },
 ];
+
+/// A format with a folder of files, each with one JSON object. Their order is that of their names.
+#[derive(Debug)]
+pub(super) struct FolderFormat {
+    /// The agent that writes it.
+    pub(super) agent: Agent,
+    pub(super) place: TranscriptPlace,
+    /// Name of the folder.
+    pub(super) folder: &'static str,
+    /// Start of the name of the first file.
+    pub(super) first: &'static str,
+    /// Creates the reader of the folder of a file.
+    pub(super) reader: fn(&Path) -> Box<dyn EntryReader>,
+}
+
+/// The formats with a folder of files.
+pub(super) const FOLDER_FORMATS: &[FolderFormat] = &[FolderFormat {
+    agent: Agent::OpenHands,
+    place: TranscriptPlace::Settings("conversations"),
+    folder: "events",
+    first: "event-00000-",
+    reader: |file| Box::new(openhands::OpenHandsReader::new(file)),
+}];
+
+/// Returns the agents with the places of their transcripts.
+pub(super) fn places() -> impl Iterator<Item = (Agent, TranscriptPlace)> {
+    let lines = LINE_FORMATS
+        .iter()
+        .map(|format| (format.agent, format.place));
+    let documents = DOCUMENT_FORMATS
+        .iter()
+        .map(|format| (format.agent, format.place));
+    let folders = FOLDER_FORMATS
+        .iter()
+        .map(|format| (format.agent, format.place));
+    let databases = DATABASE_FORMATS
+        .iter()
+        .map(|format| (format.agent, format.place));
+    lines.chain(documents).chain(folders).chain(databases)
+}
 
 /// A format with the sessions in a database of SQLite.
 #[derive(Debug)]

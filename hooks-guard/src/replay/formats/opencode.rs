@@ -20,7 +20,8 @@ pub(super) struct OpenCodeReader(pub(super) Agent);
 
 impl EntryReader for OpenCodeReader {
     fn read(&mut self, entry: &JsonObject, calls: &mut CallBuffer) {
-        let Some(part) = inner(entry, "data").filter(|part| text(part, "type") == Some("tool")) else {
+        let Some(part) = inner(entry, "data").filter(|part| text(part, "type") == Some("tool"))
+        else {
             return;
         };
         let (Some(name), Some(state)) = (text(part, "tool"), inner(part, "state")) else {

@@ -44,10 +44,7 @@ impl EntryReader for QwenCodeReader {
 }
 
 /// Returns the outcome of a call; the entries of sub-agents have the response only.
-fn outcome(
-    result: Option<&JsonObject>,
-    response: &JsonObject,
-) -> (CallResult, ClientPermission) {
+fn outcome(result: Option<&JsonObject>, response: &JsonObject) -> (CallResult, ClientPermission) {
     let failed = inner(response, "response").is_some_and(|response| response.contains_key("error"));
     let declined = result.and_then(|result| text(result, "errorType"));
     match (result.and_then(|result| text(result, "status")), declined) {
