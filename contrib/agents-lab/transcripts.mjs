@@ -108,7 +108,7 @@ const KEPT = /(\.jsonl|\.json|\.project_root)$/;
 const DROPPED = /^(attachment|prompt|api-request|atis|token_|session\.usage|assistant\.turn|system\.message|llm\.|usage\.|agent\.message|mcp\.|world_state|ui_telemetry|file_history|attribution|SystemPrompt)/;
 /** Maximum length of a text, and of a line, in characters: prompts and descriptions of tools are left out. */
 const MAX_TEXT = 300;
-const MAX_LINE = 1_800;
+const MAX_LINE = 4_000;
 /** Columns of the databases that hold calls. */
 const TABLES = {
   session: ['id', 'directory', 'version'],

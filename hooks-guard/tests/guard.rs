@@ -10,6 +10,8 @@ mod hook;
 mod install;
 mod openapi;
 mod protocol;
+#[cfg(unix)]
+mod replay;
 #[path = "support/repository.rs"]
 mod repository;
 mod rules;

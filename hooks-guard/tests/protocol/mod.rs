@@ -6,6 +6,7 @@ mod hostile;
 mod modes;
 mod never;
 mod page;
+mod past;
 #[path = "../../../hooks-classify/tests/support/random.rs"]
 mod random;
 mod recorded;

@@ -142,7 +142,10 @@ fn print_comparison(out: &mut impl Write, report: &ReplayReport) -> io::Result<(
             ..
         } = counts;
         if counts.total() > 0 {
-            writeln!(out, "  {what:<22}{allowed:>8}{asked:>8}{denied:>8}{left:>8}")?;
+            writeln!(
+                out,
+                "  {what:<22}{allowed:>8}{asked:>8}{denied:>8}{left:>8}"
+            )?;
         }
     }
     Ok(())
