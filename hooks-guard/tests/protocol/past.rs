@@ -108,5 +108,5 @@ fn an_agent_with_an_input_of_its_own_for_each_tool_has_none() {
         .filter(|agent| past_input(*agent, &call).is_none())
         .map(Agent::name)
         .collect();
-    assert_eq!(without, ["cursor", "antigravity", "windsurf"]);
+    assert_eq!(without, ["cursor", "windsurf"]);
 }

@@ -118,6 +118,21 @@ fn home_with_rules() -> TempDir {
     home
 }
 
+/// The page of the book.
+fn page() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/replay.md");
+    fs::read_to_string(file).expect("the page")
+}
+
+#[test]
+fn the_book_lists_every_agent_that_can_be_replayed() {
+    let page = page();
+    for agent in hooks_guard::replay::replayed_agents() {
+        let row = format!("\n| {} | `~/", agent.title());
+        assert!(page.contains(&row), "no row of {agent} in the book");
+    }
+}
+
 #[test]
 fn the_fields_of_the_json_are_those_of_the_book() {
     let home = home_with_rules();
@@ -129,6 +144,14 @@ fn the_fields_of_the_json_are_those_of_the_book() {
     let mut found = Vec::new();
     fields(&report, "", &mut found);
     assert_recorded("fields.txt", &(found.join("\n") + "\n"));
+    let page = page();
+    let (_, page) = page.split_once("\n## JSON\n").expect("a section");
+    for name in report.as_object().expect("an object").keys() {
+        assert!(
+            page.contains(&format!("`{name}`")),
+            "the book does not name `{name}`"
+        );
+    }
     let number = |value: &Value| value.as_u64().expect("a number");
     let decisions = report["decisions"].as_object().expect("decisions").values();
     assert_eq!(decisions.map(number).sum::<u64>(), number(&report["calls"]));
@@ -141,6 +164,10 @@ fn the_screen_tells_decisions_reasons_and_the_comparison() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let screen = text(&output.stdout);
     assert_recorded("screen.txt", &screen);
+    assert!(
+        page().contains(&screen),
+        "the screen in the book is another one"
+    );
     assert!(screen.lines().count() <= 50, "{screen}");
     assert!(screen.contains("no new files"), "{screen}");
 }
