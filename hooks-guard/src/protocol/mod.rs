@@ -67,8 +67,9 @@ pub use client_files::{AgentClient, CLIENTS, ClientFile, FilePlace, Source};
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    AcceptedTables, HandlerField, HookSwitch, JsonRegistration, McpNaming, OffArgument, OffValue,
-    PluginHost, ReplyFormat, ScriptRegistration, SettingsPlaces, TomlRegistration, ToolMatcher,
+    AcceptedTables, HandlerField, HookSwitch, JsonObject, JsonRegistration, McpNaming, OffArgument,
+    OffValue, PluginHost, ReplyFormat, ScriptRegistration, SettingsPlaces, TomlRegistration,
+    ToolMatcher,
 };
 #[cfg(feature = "acp")]
 pub(crate) use edits::edits;

@@ -1,4 +1,4 @@
-//! Calls in transcripts. In: what a reader of a format finds. Out: calls with their results. Plain data.
+//! Calls in transcripts. In: the findings of a reader. Out: calls with their results. Plain data.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -33,9 +33,9 @@ pub struct TranscriptCall {
     pub arguments: Value,
     /// The tool of an MCP server, if the transcript names server and tool apart.
     pub mcp: Option<McpTool>,
-    /// What became of the call.
+    /// Result of the call.
     pub result: CallResult,
-    /// Who let it run or refused it, if the transcript shows it.
+    /// Decision of the agent or its user, if the transcript shows it.
     pub permission: ClientPermission,
 }
 
@@ -58,7 +58,7 @@ impl TranscriptCall {
     }
 }
 
-/// What became of a call.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallResult {
     /// The transcript has no result.
@@ -80,7 +80,7 @@ impl CallResult {
     }
 }
 
-/// Who let a call run or refused it, before the guard.
+/// Decision of the agent or its user about a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientPermission {
     /// The transcript does not show it.

@@ -15,7 +15,7 @@ use crate::tool_call;
 /// Maximum number of words that name a program and its subcommand in a reason.
 const MAX_NAME_WORDS: usize = 3;
 
-/// What the hook would have decided.
+/// Decision of the hook about a call of the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayDecision {
@@ -38,7 +38,7 @@ pub struct ReplayedCall {
     pub decision: ReplayDecision,
     /// The strongest effect; `None` without a decision.
     pub class: Option<Crud>,
-    /// What asks or denies: the name of a rule, a program with its subcommand, or a tool.
+    /// Source of the decision: the name of a rule, a program with its subcommand, or a tool.
     pub subject: String,
     /// The reason, with secrets masked.
     pub reason: String,

@@ -1,10 +1,10 @@
 //! The report of a replay. In: calls with their decisions. Out: counts, reasons, examples and suggested rules.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use hooks_runtime::timestamp;
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::call::{CallResult, ClientPermission, TranscriptCall};
@@ -14,7 +14,7 @@ use crate::classify::Crud;
 use crate::protocol::Agent;
 use crate::rules::{BookError, PastAnswer, RuleBook, SuggestedRule};
 
-/// Maximum number of reasons that are told apart.
+/// Maximum number of reasons with a count of their own.
 const MAX_REASONS: usize = 2_000;
 /// Reason of the calls beyond these.
 const OTHER: &str = "other";
@@ -32,10 +32,10 @@ pub struct ReplayReport {
     /// Number of sessions with calls.
     pub sessions: usize,
     /// Time of the first call.
-    #[serde(serialize_with = "serialize_time")]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub first: Option<Timestamp>,
     /// Time of the last call.
-    #[serde(serialize_with = "serialize_time")]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub last: Option<Timestamp>,
     /// The agents, by the number of their calls.
     pub agents: Vec<ReplayedAgent>,
@@ -59,14 +59,6 @@ pub struct ReplayReport {
     pub saved: usize,
     /// The files that were read, and what could not be read.
     pub transcripts: TranscriptCounts,
-}
-
-#[expect(clippy::ref_option, reason = "serde gives a reference")]
-fn serialize_time<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => timestamp::serialize(at, serializer),
-        None => serializer.serialize_none(),
-    }
 }
 
 /// Calls of an agent.
@@ -320,9 +312,7 @@ impl ReplayCollector {
                 calls,
             });
         report.agents = agents.collect();
-        report
-            .agents
-            .sort_by(|one, other| other.calls.cmp(&one.calls));
+        report.agents.sort_by_key(|agent| Reverse(agent.calls));
         report.sessions = report.agents.iter().map(|agent| agent.sessions).sum();
         for ((decision, ..), reason) in self.reasons {
             match decision {
@@ -331,7 +321,7 @@ impl ReplayCollector {
             }
         }
         for reasons in [&mut report.asked, &mut report.denied] {
-            reasons.sort_by(|one, other| other.calls.cmp(&one.calls));
+            reasons.sort_by_key(|reason| Reverse(reason.calls));
         }
         let suggestions = book.suggest(&self.answers, MIN_SAVED)?;
         report.rules = suggestions.rules.into_iter().take(MAX_RULES).collect();

@@ -40,7 +40,7 @@ impl std::fmt::Debug for FormatReader {
     }
 }
 
-/// What is left to read.
+/// Part of a transcript that was not read yet.
 #[derive(Debug)]
 enum TranscriptSource {
     Lines(LineReader<BufReader<File>>),

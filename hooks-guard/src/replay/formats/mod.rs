@@ -24,12 +24,11 @@ mod qwen_code;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::call::CallBuffer;
 use crate::protocol::Agent;
-
-pub(super) type JsonObject = Map<String, Value>;
+pub(super) use crate::protocol::JsonObject;
 
 /// Reads the entries of one transcript in their order.
 pub(super) trait EntryReader {
