@@ -13,6 +13,9 @@ import { placeChecks } from './places.mjs';
 /** A command with a token that is none, for the mask. */
 const SECRET = 'git ls-remote https://dev:ghp_0123456789abcdefghijABCDEFGHIJ012345@127.0.0.1:9/a.git';
 
+/** Returns settings of opencode, or of a client that descends from it, with which it asks about commands. */
+const askingOpenCode = (path) => ({ files }) => ({ [path]: JSON.stringify({ ...JSON.parse(files[path]), permission: { bash: 'ask' } }) });
+
 /** Screens of a client that asks its user in a terminal: `starts` waits for a prompt of the user, `asks` for a question. */
 const ASKING = {
   'claude-2.1.197': { starts: '❯', asks: 'Do you want to', flags: ['--permission-mode', 'default'] },
@@ -27,6 +30,11 @@ const ASKING = {
   gemini: { starts: 'Type your message', asks: 'Allow', flags: [] },
   copilot: { starts: '/ commands', asks: 'Do you want', flags: [] },
   qwen: { starts: 'Type your message', asks: 'Allow|apply this', flags: [] },
+  opencode: { starts: 'Ask anything', asks: 'Permission required', flags: [], files: askingOpenCode('.config/opencode/opencode.json') },
+  kilo: { starts: 'Ask anything', asks: 'Permission required', flags: [], files: askingOpenCode('.config/kilo/kilo.json'), last: [{ key: 'Enter' }, { wait: 2 }] },
+  kimi: { starts: 'Trust this folder', asks: 'Run this command', flags: [], first: [{ key: 'Enter' }, { wait: 3 }] },
+  goose: { starts: '>', asks: 'do you allow', flags: [], env: { GOOSE_MODE: 'approve' } },
+  vibe: { starts: 'Mistral Vibe v', asks: 'Yes|Allow', flags: ['--trust'] },
 };
 
 const session = (client) => ({
@@ -50,13 +58,15 @@ const headless = {
   script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
 };
 
-const asked = ({ starts, asks, flags, shell }) => ({
+const asked = ({ starts, asks, flags, shell, files, env, first = [], last = [] }) => ({
   name: 'asked',
   flags,
+  files,
+  env,
   script: (tools) => [tools.shell(READ), ...['touch approved.txt', DELETE].map(shell ?? tools.shell)],
   keys: [
-    { see: starts }, { submit: 'do it' }, { see: asks }, { wait: 1 }, { key: 'Enter' }, { wait: 2 }, { see: asks }, { wait: 1 },
-    { key: 'Escape' }, { wait: 3 },
+    { see: starts }, ...first, { submit: 'do it' }, { see: asks }, { wait: 1 }, { key: 'Enter' }, { wait: 2 }, { see: asks }, { wait: 1 },
+    { key: 'Escape' }, { wait: 3 }, ...last,
   ],
 });
 

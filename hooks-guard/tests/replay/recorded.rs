@@ -116,6 +116,7 @@ fn the_answers_of_users_in_the_prompts_of_clients_are_found() {
         ("copilot", Unknown, Approved),
         ("gemini", Unknown, Unknown),
         ("qwen", Unknown, Unknown),
+        ("vibe", NotAsked, Approved),
     ] {
         let expected = [
             ("git status --short", Ran, read),
@@ -125,6 +126,28 @@ fn the_answers_of_users_in_the_prompts_of_clients_are_found() {
         let expected = expected.map(|(command, result, by)| (command.to_owned(), result, by));
         assert_eq!(outcomes(&format!("{client}/asked")), expected, "{client}");
     }
+}
+
+#[test]
+fn the_answers_of_users_to_clients_that_ask_about_every_command_are_found() {
+    use CallResult::{NotRun, Ran};
+    use ClientPermission::{Approved, Rejected, Unknown};
+    for (client, approved) in [
+        ("opencode", Unknown),
+        ("kilo", Approved),
+        ("kimi", Approved),
+    ] {
+        let found = outcomes(&format!("{client}/asked"));
+        let expected = [
+            ("git status --short", Ran, approved),
+            ("touch approved.txt", NotRun, Rejected),
+        ];
+        let expected = expected.map(|(command, result, by)| (command.to_owned(), result, by));
+        assert_eq!(found.get(..2), Some(&expected[..]), "{client}: {found:?}");
+    }
+    // Goose keeps no call that its user rejects.
+    let found = outcomes("goose/asked");
+    assert_eq!(found, [("git status --short".to_owned(), Ran, Unknown)]);
 }
 
 #[test]

@@ -14,6 +14,9 @@ pub(super) const QUERY: &str = "SELECT p.rowid AS place, p.session_id AS session
      FROM part p LEFT JOIN session s ON s.id = p.session_id \
      WHERE p.rowid > ? AND p.data LIKE '%\"type\":\"tool\"%' ORDER BY p.rowid LIMIT ?";
 
+/// Start of the error of a call that the user rejected.
+const REJECTED: &str = "The user rejected permission";
+
 /// Reader of the calls.
 #[derive(Debug)]
 pub(super) struct OpenCodeReader(pub(super) Agent);
@@ -29,10 +32,19 @@ impl EntryReader for OpenCodeReader {
         };
         let status = inner(state, "metadata").and_then(|metadata| metadata.get("exit"));
         let status = status.and_then(Value::as_i64).unwrap_or_default();
+        let is_rejected = text(state, "error").is_some_and(|error| error.starts_with(REJECTED));
         let result = match text(state, "status") {
             Some("completed") if status == 0 => CallResult::Ran,
+            Some("error") if is_rejected => CallResult::NotRun,
             Some("completed" | "error") => CallResult::Failed,
             _ => CallResult::Unknown,
+        };
+        // Kilo Code.
+        let approval = inner(state, "metadata").and_then(|metadata| inner(metadata, "approval"));
+        let permission = match approval.and_then(|approval| text(approval, "source")) {
+            _ if is_rejected => ClientPermission::Rejected,
+            Some("manual") => ClientPermission::Approved,
+            _ => ClientPermission::Unknown,
         };
         let session = text(entry, "session").unwrap_or_default();
         calls.add(TranscriptCall {
@@ -41,7 +53,7 @@ impl EntryReader for OpenCodeReader {
             cwd: path(entry, "cwd"),
             arguments: state.get("input").cloned().unwrap_or_default(),
             result,
-            permission: ClientPermission::Unknown,
+            permission,
             ..TranscriptCall::new(self.0, session, name)
         });
     }

@@ -1,0 +1,10 @@
+CREATE TABLE session (id, directory, version);
+INSERT INTO session VALUES ('ses_dcfef4a92ffedH0eJoyINEnXOY', '/srv/dev/project', '1.18.33');
+CREATE TABLE part (id, session_id, time_created, data);
+INSERT INTO part VALUES ('prt_23010b5f00010Jxx3Bh0ePyCBp', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102731280, '{"type":"text","text":"do it"}');
+INSERT INTO part VALUES ('prt_23010f6ba001j1vyrwE5au334b', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102747834, '{"snapshot":"9b764a35e50f54391869dc81e64974b105e53895","type":"step-start"}');
+INSERT INTO part VALUES ('prt_23010f6ee001sg9OM6iQmKDbll', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102747886, '{"type":"tool","tool":"bash","callID":"call_000002","state":{"status":"completed","input":{"command":"git status --short","description":"x"},"output":" M a.txt\n?? build/\n","metadata":{"output":" M a.txt\n?? build/\n","exit":0,"truncated":false},"title":"git status --short","time":{"start":1796102748142,"end":1796102750177}}}');
+INSERT INTO part VALUES ('prt_2301100b5001sb83yedwmAdWlh', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102750390, '{"reason":"tool-calls","snapshot":"9b764a35e50f54391869dc81e64974b105e53895","type":"step-finish","tokens":{"total":2,"input":1,"output":1,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0}');
+INSERT INTO part VALUES ('prt_2301103dd001vlQM1kQL3eIGKe', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102751197, '{"snapshot":"9b764a35e50f54391869dc81e64974b105e53895","type":"step-start"}');
+INSERT INTO part VALUES ('prt_2301103ea001fS0VsMaR8g4dJ1', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102751210, '{"type":"tool","tool":"bash","callID":"call_000003","state":{"status":"error","input":{"command":"touch approved.txt","description":"x"},"error":"The user rejected permission to use this specific tool call.","time":{"start":1796102751251,"end":1796102753749}}}');
+INSERT INTO part VALUES ('prt_230110e13001dqegPfvetcVwuI', 'ses_dcfef4a92ffedH0eJoyINEnXOY', 1796102753811, '{"reason":"tool-calls","snapshot":"9b764a35e50f54391869dc81e64974b105e53895","type":"step-finish","tokens":{"total":2,"input":1,"output":1,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0}');
