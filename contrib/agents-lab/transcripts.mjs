@@ -14,7 +14,9 @@ import { placeChecks } from './places.mjs';
 const SECRET = 'git ls-remote https://dev:ghp_0123456789abcdefghijABCDEFGHIJ012345@127.0.0.1:9/a.git';
 
 /** Returns settings of opencode, or of a client that descends from it, with which it asks about commands. */
-const askingOpenCode = (path) => ({ files }) => ({ [path]: JSON.stringify({ ...JSON.parse(files[path]), permission: { bash: 'ask' } }) });
+const askingOpenCode = (path) => ({ files }) => ({
+  [path]: JSON.stringify({ ...JSON.parse(files[path]), permission: { bash: 'ask' } }),
+});
 
 /** Screens of a client that asks its user in a terminal: `starts` waits for a prompt of the user, `asks` for a question. */
 const ASKING = {
@@ -30,8 +32,20 @@ const ASKING = {
   gemini: { starts: 'Type your message', asks: 'Allow', flags: [] },
   copilot: { starts: '/ commands', asks: 'Do you want', flags: [] },
   qwen: { starts: 'Type your message', asks: 'Allow|apply this', flags: [] },
-  opencode: { starts: 'Ask anything', asks: 'Permission required', flags: [], files: askingOpenCode('.config/opencode/opencode.json') },
-  kilo: { starts: 'Ask anything', asks: 'Permission required', flags: [], files: askingOpenCode('.config/kilo/kilo.json'), last: [{ key: 'Enter' }, { wait: 2 }] },
+  opencode: {
+    starts: 'Ask anything',
+    asks: 'Permission required',
+    flags: [],
+    files: askingOpenCode('.config/opencode/opencode.json'),
+  },
+  kilo: {
+    starts: 'Ask anything',
+    asks: 'Permission required',
+    flags: [],
+    files: askingOpenCode('.config/kilo/kilo.json'),
+    // It asks for a comment.
+    last: [{ key: 'Enter' }, { wait: 2 }],
+  },
   kimi: { starts: 'Trust this folder', asks: 'Run this command', flags: [], first: [{ key: 'Enter' }, { wait: 3 }] },
   goose: { starts: '>', asks: 'do you allow', flags: [], env: { GOOSE_MODE: 'approve' } },
   vibe: { starts: 'Mistral Vibe v', asks: 'Yes|Allow', flags: ['--trust'] },
@@ -65,8 +79,10 @@ const asked = ({ starts, asks, flags, shell, files, env, first = [], last = [] }
   env,
   script: (tools) => [tools.shell(READ), ...['touch approved.txt', DELETE].map(shell ?? tools.shell)],
   keys: [
-    { see: starts }, ...first, { submit: 'do it' }, { see: asks }, { wait: 1 }, { key: 'Enter' }, { wait: 2 }, { see: asks }, { wait: 1 },
-    { key: 'Escape' }, { wait: 3 }, ...last,
+    { see: starts }, ...first, { submit: 'do it' },
+    { see: asks }, { wait: 1 }, { key: 'Enter' }, { wait: 2 },
+    { see: asks }, { wait: 1 }, { key: 'Escape' }, { wait: 3 },
+    ...last,
   ],
 });
 
@@ -111,11 +127,17 @@ const PLACES = {
 };
 
 /** Files with no calls, or with the same calls once more. */
-const UNUSED = /(journal|generations)\/|(system-prompt|tool_definitions|chat_history|rewind|prompt_|manifest|usage|signals|settings|index|tracking|scheduled|resources|announcement|extract|logs|output)[^/]*$/;
+const UNUSED = new RegExp(
+  '(journal|generations)/|(system-prompt|tool_definitions|chat_history|rewind|prompt_|manifest|usage|signals|settings|index|' +
+    'tracking|scheduled|resources|announcement|extract|logs|output)[^/]*$',
+);
 /** Names of the files that are kept. */
 const KEPT = /(\.jsonl|\.json|\.project_root)$/;
 /** Kinds of entries that are left out: prompts, usage and other states. */
-const DROPPED = /^(attachment|prompt|api-request|atis|token_|session\.usage|assistant\.turn|system\.message|llm\.|usage\.|agent\.message|mcp\.|world_state|ui_telemetry|file_history|attribution|SystemPrompt)/;
+const DROPPED = new RegExp(
+  '^(attachment|prompt|api-request|atis|token_|session[.]usage|assistant[.]turn|system[.]message|llm[.]|usage[.]|agent[.]message|' +
+    'mcp[.]|world_state|ui_telemetry|file_history|attribution|SystemPrompt)',
+);
 /** Maximum length of a text, and of a line, in characters: prompts and descriptions of tools are left out. */
 const MAX_TEXT = 300;
 const MAX_LINE = 4_000;

@@ -52,7 +52,7 @@ pub(crate) fn replay(options: ReplayArgs) -> Result<bool, CommandError> {
         .collect();
     let is_recent = |file: &&PathBuf| {
         let since = options.since;
-        since.is_none_or(|since| is_changed_since(file, since))
+        since.is_none_or(|since| replay::changed_at(file).is_none_or(|changed| changed >= since))
     };
     let files: Vec<&PathBuf> = found.iter().filter(is_recent).collect();
     let runtime = runtime()?;
@@ -129,13 +129,6 @@ fn existing(folders: Vec<PathBuf>) -> Result<Vec<PathBuf>, CommandError> {
             escape(&missing.display().to_string())
         ))),
     }
-}
-
-/// Returns `false` for a file that was changed last before a time: its calls are older.
-fn is_changed_since(file: &Path, since: Timestamp) -> bool {
-    let changed = file.metadata().and_then(|file| file.modified());
-    let changed = changed.ok().and_then(|at| Timestamp::try_from(at).ok());
-    changed.is_none_or(|changed| changed >= since)
 }
 
 /// Returns the error if there is no transcript, with what was tried.

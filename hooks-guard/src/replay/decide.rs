@@ -100,7 +100,7 @@ async fn decided(
     ReplayedCall {
         decision,
         class: Some(permission.classification),
-        subject: subject(request, &decided, &call.tool),
+        subject: masked.other(&subject(request, &decided, &call.tool)),
         reason: match (&request.file, &permission.rule) {
             // The files differ for each call.
             (Some(_), None) => file_reason(&call.tool, permission.classification),

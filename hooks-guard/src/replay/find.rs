@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::formats::{TranscriptPlace, places};
-use super::transcript::kind;
+use super::transcript::{FileKind, kind};
+use crate::files;
 use crate::protocol::Agent;
 
 /// Maximum depth of a folder below the one that is searched.
@@ -29,6 +32,21 @@ pub fn usual_folders(settings: impl Fn(Agent) -> PathBuf, data: &Path) -> Vec<Pa
             TranscriptPlace::Data(folder) => data.join(folder),
         })
         .collect()
+}
+
+/// Returns the time of the last change of a transcript; `None` if it is not known.
+#[must_use]
+pub fn changed_at(file: &Path) -> Option<Timestamp> {
+    let time = |path: &Path| {
+        let changed = path.metadata().and_then(|metadata| metadata.modified());
+        Timestamp::try_from(changed.ok()?).ok()
+    };
+    match kind(file) {
+        // A new event is a new file.
+        Some(FileKind::Folder(_)) => time(file.parent()?),
+        Some(FileKind::Database(_)) => time(file).max(time(&files::with_end(file, "-wal"))),
+        Some(FileKind::Lines | FileKind::Document(_)) | None => time(file),
+    }
 }
 
 /// Returns the files below a folder that can be transcripts, sorted; or the file itself. Links to folders are not

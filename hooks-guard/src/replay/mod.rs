@@ -19,7 +19,7 @@ mod transcript;
 
 pub use self::call::{CallResult, ClientPermission, TranscriptCall};
 pub use self::decide::{ReplayDecision, ReplayedCall, decide};
-pub use self::find::{replayed_agents, transcript_files, usual_folders};
+pub use self::find::{changed_at, replayed_agents, transcript_files, usual_folders};
 pub use self::report::{
     AgentDecisionCounts, DecisionCounts, ReplayCollector, ReplayReason, ReplayReport,
     ReplayedAgent, TranscriptCounts,

@@ -212,6 +212,26 @@ fn since_leaves_out_earlier_calls() {
 }
 
 #[test]
+fn a_transcript_that_grew_is_recent_even_if_its_first_file_is_old() {
+    for session in ["openhands/session", "opencode/session"] {
+        let home = home(session);
+        for file in hooks_guard::replay::transcript_files(home.path()) {
+            let log = file.with_file_name("opencode.db-wal");
+            fs::write(log, "").expect("a log");
+            let year = std::time::Duration::from_secs(365 * 24 * 3600);
+            let old = std::time::SystemTime::now() - year;
+            let file = fs::File::options()
+                .append(true)
+                .open(&file)
+                .expect("a transcript");
+            file.set_modified(old).expect("a time");
+        }
+        let report = json(&replay(home.path(), &["--json", "--since", "2 days"]));
+        assert_eq!(report["transcripts"]["read"], 1, "{session}");
+    }
+}
+
+#[test]
 fn an_unknown_format_is_an_error_that_names_what_was_tried() {
     let home = TempDir::new().expect("a folder");
     let folder = home.path().join("logs");
