@@ -183,8 +183,9 @@ impl ProgressLine {
         // An error is not worth the end of the command.
         let _ = write!(
             io::stderr().lock(),
-            "\r\u{1b}[K{done} of {} files, {calls} calls",
-            self.files
+            "\r\u{1b}[K{done} of {}, {}",
+            count(self.files, "file"),
+            count(calls, "call")
         );
     }
 
