@@ -68,9 +68,9 @@ pub(super) struct ReadTextFile {
 pub(super) struct RequestPermission {
     pub(super) session_id: String,
     #[serde(rename = "toolCall")]
-    _tool_call: ToolCall,
+    _tool_call: AskedToolCall,
     #[serde(rename = "options")]
-    _options: Vec<PermissionOption<Kind>>,
+    _options: Vec<OfferedOption<OptionKind>>,
 }
 
 /// Parameters of [`SESSION_REQUEST_PERMISSION`] in version 2: the parts without which they are invalid.
@@ -83,19 +83,19 @@ pub(super) struct RequestPermissionV2 {
     #[serde(default)]
     pub(super) subject: Option<PermissionSubject>,
     #[serde(rename = "options", deserialize_with = "not_empty")]
-    _options: Vec<PermissionOption<String>>,
+    _options: Vec<OfferedOption<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCall {
+struct AskedToolCall {
     #[serde(rename = "toolCallId")]
     _tool_call_id: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PermissionOption<Kind> {
+struct OfferedOption<Kind> {
     #[serde(rename = "optionId")]
     _option_id: String,
     #[serde(rename = "name")]
@@ -107,7 +107,7 @@ struct PermissionOption<Kind> {
 /// Kinds of options in version 1. Version 2 allows others.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum OptionKind {
     AllowOnce,
     AllowAlways,
     RejectOnce,
@@ -140,7 +140,7 @@ pub(super) struct CommandSubject {
 #[serde(rename_all = "camelCase")]
 struct ToolCallSubject {
     #[serde(rename = "toolCall")]
-    _tool_call: ToolCall,
+    _tool_call: AskedToolCall,
 }
 
 impl<'de> Deserialize<'de> for PermissionSubject {
