@@ -7,6 +7,7 @@ mod format;
 mod languages;
 mod load;
 mod model;
+mod path_patterns;
 mod raw;
 mod read;
 mod secret_words;

@@ -1,50 +1,43 @@
-//! Patterns of secrets: the lists of `secrets.toml` in, source of sorted lists out, so that a path is
-//! compared with few patterns.
+//! Secrets: the lists of `secrets.toml` in, source of the paths, folders and hosts of secrets out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use crate::emit::{list, strings};
+use crate::path_patterns::path_patterns;
 use crate::raw::{RawPrivate, RawSecrets};
 
 /// Returns the expression of the crate's `SecretPaths`.
 pub(crate) fn paths(secrets: &RawSecrets) -> String {
     format!(
-        "SecretPaths {{\nsecret: {},\nfolders: {},\nharmless: {},\nsearched: {},\nprivate: {},\nhosts: {},\n}}",
-        patterns(&secrets.paths),
-        patterns(&secrets.folders),
-        patterns(&secrets.harmless),
-        patterns(&secrets.searched),
+        "SecretPaths {{\npatterns: {},\nprivate: {},\nhosts: {},\nhost_spellings: {},\n}}",
+        path_patterns(secrets),
         private(&secrets.private),
         strings(&secrets.hosts),
+        list(host_spellings(&secrets.hosts)),
     )
 }
 
-fn patterns(patterns: &[String]) -> String {
-    let mut names = BTreeSet::new();
-    let mut globs = Vec::new();
-    let mut ends: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut paths = Vec::new();
-    for pattern in patterns {
-        match (pattern.rsplit_once('/'), pattern.contains('*')) {
-            (None, false) => drop(names.insert(pattern)),
-            (None, true) => globs.push(pattern),
-            (Some((_, name)), false) => ends.entry(name).or_default().push(pattern.clone()),
-            (Some(_), true) => {
-                let below = format!("*/{}", pattern.trim_start_matches('/'));
-                paths.push(format!("[{pattern:?}, {below:?}]"));
+/// Returns the expressions of the spellings of hosts: whole names, then parts of names. A name of one
+/// word may be anything else.
+fn host_spellings(hosts: &[String]) -> Vec<String> {
+    let spelling = |text: &str, host: &str, in_name: bool| {
+        format!("HostSpelling {{ text: {text:?}, host: {host:?}, in_name: {in_name} }}")
+    };
+    let names = hosts.iter().filter(|host| host.contains(['.', ':']));
+    let mut spellings: Vec<String> = names.map(|host| spelling(host, host, false)).collect();
+    for host in hosts {
+        let parts = match host.parse() {
+            Ok(IpAddr::V4(address)) => {
+                let [a, b, c, d] = address.octets();
+                let hex = format!("{a:02x}{b:02x}{c:02x}{d:02x}");
+                vec![host.clone(), host.replace('.', "-"), hex]
             }
-        }
+            Ok(IpAddr::V6(_)) => vec![host.replace(':', "-")],
+            Err(_) => Vec::new(),
+        };
+        spellings.extend(parts.iter().map(|part| spelling(part, host, true)));
     }
-    let ends = ends
-        .iter()
-        .map(|(name, ends)| format!("({name:?}, {})", strings(ends)));
-    format!(
-        "PathPatterns {{\nnames: WordSet({}),\nglobs: {},\nends: {},\npaths: {},\n}}",
-        strings(names),
-        strings(globs),
-        list(ends),
-        list(paths),
-    )
+    spellings
 }
 
 fn private(private: &RawPrivate) -> String {

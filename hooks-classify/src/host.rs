@@ -113,7 +113,7 @@ pub fn without_url_paths(word: &str) -> String {
             Some(at) if !authority[at..].contains('@') => at,
             _ => authority.len(),
         };
-        match is_on_local_network(&authority[..end]) {
+        match start + end == piece.len() || is_on_local_network(&authority[..end]) {
             true => piece,
             false => &piece[..start + end],
         }
@@ -222,6 +222,9 @@ fn embedded_ipv4(six: Ipv6Addr) -> Option<Ipv4Addr> {
 
 /// Returns a text with its percent signs decoded.
 pub fn percent_decoded(host: &str) -> String {
+    if !host.contains('%') {
+        return host.to_owned();
+    }
     let bytes = host.as_bytes();
     let mut out = Vec::new();
     let mut at = 0;

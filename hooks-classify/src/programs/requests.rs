@@ -157,15 +157,18 @@ fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &A
         let host = host::normalize(host);
         host::ip_address(&host).map_or(host, |address| address.to_string())
     };
+    // A plain word is no address, and stays a plain word when it is normalized.
+    let may_be_address = |host: &&str| {
+        let is_special = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b':' | b'%');
+        !host.is_ascii() || host.bytes().any(is_special)
+    };
     let word_hosts = host::without_url_paths(&word.text);
-    let mut hosts = host::candidates(&word_hosts).map(read);
+    let mut hosts = host::candidates(&word_hosts)
+        .filter(may_be_address)
+        .map(read);
     let found = hosts.find(|host| keys(host));
     let text = host::percent_decoded(&word_hosts).to_ascii_lowercase();
     let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
-    let found = found.or_else(|| {
-        let in_name = context.tables.find_metadata_address_in_name(&text);
-        in_name.map(str::to_owned)
-    });
     if let Some(host) = found {
         require_metadata_confirmation(analysis, word, &host);
     }
@@ -202,6 +205,10 @@ fn method_of_word(word: &str) -> Option<Effect> {
         _ => word,
     };
     let text = host::percent_decoded(word).to_ascii_lowercase();
+    // A part of all names.
+    if !text.contains("method") {
+        return None;
+    }
     let headers = text.replace('_', "-");
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
     let names = METHOD_HEADERS.iter().map(|name| (name, &headers));

@@ -4,9 +4,11 @@
 mod calls;
 mod facts;
 mod glob;
+mod hosts;
 #[cfg(test)]
 mod inventory;
 mod lists;
+mod path_patterns;
 mod private;
 mod secrets;
 
@@ -14,9 +16,11 @@ mod compiled {
     //! The tables, as the build script writes them.
 
     use super::calls::CallPattern;
-    use super::lists::{CommandTable, OptionTable, WordSet};
+    use super::hosts::HostSpelling;
+    use super::lists::{CommandTable, OptionTable};
+    use super::path_patterns::{PathPatterns, PathSets, PatternGroup};
     use super::private::{FolderPattern, PathRoot, PrivateFolders};
-    use super::secrets::{PathPatterns, SecretPaths};
+    use super::secrets::SecretPaths;
     use super::{
         CodeFiles, CommandSource, ContentsRule, FileLocator, FileSearch, InteractiveRule, LoadRule,
         OperandCount, OptionSpec, PagerRule, Program, ProgramDetails, RecursionRule, SecretRule,
@@ -51,8 +55,6 @@ use crate::model::role::Role;
 use crate::model::secret_shape::{SecretInput, SecretShape};
 use crate::model::sql_dialect::SqlDialect;
 use crate::settings::SettingsFormat;
-use std::net::IpAddr;
-
 use calls::CallPattern;
 use compiled::{CODE_FILES, HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, SHIMS, VARIABLES};
 
@@ -789,53 +791,12 @@ impl Tables {
         self.secrets.hosts.contains(&host)
     }
 
-    /// Returns the host of keys that a text in lower case contains as a whole name, not as a part of a
-    /// longer name.
-    pub(crate) fn find_metadata_host(&self, text: &str) -> Option<&str> {
-        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let is_whole_name = |at: usize, host: &str| {
-            let before = text[..at].chars().next_back();
-            let mut after = text[at + host.len()..].chars();
-            let ends = match after.next() {
-                Some('.') => !after.next().is_some_and(of_name),
-                next => !next.is_some_and(of_name),
-            };
-            ends && !before.is_some_and(|c| of_name(c) || c == '.')
-        };
-        let mut hosts = self.secrets.hosts.iter();
-        let named = |host: &&&'static str| {
-            let mut places = text.match_indices(**host);
-            host.contains(['.', ':']) && places.any(|(at, _)| is_whole_name(at, host))
-        };
-        hosts.find(named).copied()
-    }
-
-    /// Returns the host of keys whose address is a part of a longer name in a text in lower case: there
-    /// are services that resolve `169.254.169.254.nip.io`, `169-254-169-254.sslip.io` and
-    /// `a9fea9fe.nip.io` to the address in the name.
-    pub(crate) fn find_metadata_address_in_name(&self, text: &str) -> Option<&'static str> {
-        let is_part = |written: &str| {
-            text.match_indices(written).any(|(at, _)| {
-                let before = text[..at].chars().next_back();
-                let mut after = text[at + written.len()..].chars();
-                let continues = matches!(after.next(), Some('.' | '-'));
-                !before.is_some_and(|c| c.is_ascii_alphanumeric())
-                    && continues
-                    && after.next().is_some_and(|c| c.is_ascii_alphanumeric())
-            })
-        };
-        let mut hosts = self.secrets.hosts.iter();
-        let found = hosts.find(|host| match host.parse::<IpAddr>() {
-            Ok(IpAddr::V4(address)) => {
-                let [a, b, c, d] = address.octets();
-                is_part(host)
-                    || is_part(&host.replace('.', "-"))
-                    || is_part(&format!("{a:02x}{b:02x}{c:02x}{d:02x}"))
-            }
-            Ok(IpAddr::V6(_)) => is_part(&host.replace(':', "-")),
-            Err(_) => false,
-        });
-        found.copied()
+    /// Returns the host of keys that a text in lower case contains as a whole name, or else the host
+    /// whose address is a part of a longer name: there are services that resolve
+    /// `169.254.169.254.nip.io`, `169-254-169-254.sslip.io` and `a9fea9fe.nip.io` to the address in the
+    /// name.
+    pub(crate) fn find_metadata_host(&self, text: &str) -> Option<&'static str> {
+        hosts::find(self.secrets.host_spellings, text)
     }
 
     /// Returns `true` if no file of a name contains secrets.
