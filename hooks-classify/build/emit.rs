@@ -1,8 +1,9 @@
 //! Writer of the tables: the checked model in, Rust source with static data out.
 //!
 //! Equal parts are written once and shared. Names of options and commands are numbers of one sorted
-//! list, and rows of numbers are flat arrays: an array of 40 000 structs with strings would take
-//! the compiler seconds and the loader 40 000 relocations in each process.
+//! list, the parts of programs are numbers of their items, and rows of numbers are flat arrays: an
+//! array of 40 000 structs with references would take the compiler seconds and the loader 40 000
+//! relocations in each process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -203,6 +204,41 @@ impl SharedItems {
     }
 }
 
+/// Values that are written once, in one array, however often they are used.
+struct NumberedItems {
+    name: &'static str,
+    type_name: &'static str,
+    numbers: HashMap<String, u16>,
+    values: Vec<String>,
+}
+
+impl NumberedItems {
+    fn new(name: &'static str, type_name: &'static str) -> Self {
+        Self {
+            name,
+            type_name,
+            numbers: HashMap::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Returns the number of a value in the array.
+    fn number(&mut self, value: String) -> u16 {
+        let next = to_u16(self.values.len());
+        let number = *self.numbers.entry(value.clone()).or_insert(next);
+        if number == next {
+            self.values.push(value);
+        }
+        number
+    }
+
+    fn code(&self) -> String {
+        let (name, type_name, count) = (self.name, self.type_name, self.values.len());
+        let values = self.values.join(",\n");
+        format!("pub(super) static {name}: [{type_name}; {count}] = [\n{values}];\n")
+    }
+}
+
 /// Rows of two numbers, of which equal runs are kept once.
 #[derive(Default)]
 struct Rows {
@@ -234,14 +270,16 @@ struct Emitter<'a> {
     /// All names of options, programs and commands, with their numbers in order.
     names: BTreeMap<&'a str, u16>,
     texts: SharedItems,
-    operands: SharedItems,
+    operands: NumberedItems,
     decides: SharedItems,
     calls: SharedItems,
     controls: SharedItems,
     discards: SharedItems,
     secrets: SharedItems,
     loads: SharedItems,
-    details: SharedItems,
+    details: NumberedItems,
+    /// What programs do, and the names of their functions.
+    phrases: NumberedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
     kind_numbers: HashMap<String, u16>,
@@ -273,14 +311,15 @@ impl<'a> Emitter<'a> {
         Self {
             names,
             texts: SharedItems::new("T", "&[&str]"),
-            operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
+            operands: NumberedItems::new("OPERAND_LISTS", "&[(Role, OperandCount)]"),
             decides: SharedItems::new("F", "&[FileLocator]"),
             calls: SharedItems::new("C", "&[CallPattern]"),
             controls: SharedItems::new("K", "&[(ControlTarget, &[CallPattern])]"),
             discards: SharedItems::new("X", "&[(DiscardedData, &[CallPattern])]"),
             secrets: SharedItems::new("S", "&[SecretRule]"),
             loads: SharedItems::new("L", "&[LoadRule]"),
-            details: SharedItems::new("D", "ProgramDetails"),
+            details: NumberedItems::new("PROGRAM_DETAILS", "ProgramDetails"),
+            phrases: NumberedItems::new("PHRASES", "&str"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
             options: Rows::default(),
@@ -311,19 +350,18 @@ impl<'a> Emitter<'a> {
             .operands
             .iter()
             .map(|operand| format!("({}, {})", operand.role, operand.count.code()));
-        let operands = self.operands.item(list(operands));
+        let operands = self.operands.number(list(operands));
         let details = self.details(&program.details);
-        let function = optional(
-            program
-                .function
-                .as_ref()
-                .map(|function| format!("{function:?}")),
-        );
+        let does = self.phrases.number(program.does.clone());
+        let function = program.function.as_ref().map(|function| {
+            let number = self.phrases.number(function.clone());
+            format!("Phrase({number})")
+        });
+        let function = optional(function);
         self.programs.push(format!(
-            "Program {{ does: {:?}, effect: {}, given: {}, operands: {operands}, \
+            "Program {{ does: Phrase({does}), effect: {}, given: {}, operands: OperandList({operands}), \
              options: {options}, style: {}, function: {function}, commands: {commands}, \
-             details: &{details} }}",
-            program.does,
+             details: Details({details}) }}",
             program.effect,
             optional(program.given.clone()),
             program.style,
@@ -379,7 +417,8 @@ impl<'a> Emitter<'a> {
         number
     }
 
-    fn details(&mut self, details: &DetailsDef) -> String {
+    /// Returns the number of the details.
+    fn details(&mut self, details: &DetailsDef) -> u16 {
         let text = |text: &Option<String>| optional(text.as_ref().map(|text| format!("{text:?}")));
         let terminal = details
             .terminal
@@ -468,7 +507,7 @@ impl<'a> Emitter<'a> {
             self.texts(&details.reveals_from),
             details.loads_decide,
         );
-        self.details.item(code)
+        self.details.number(code)
     }
 
     fn texts(&mut self, texts: &[String]) -> String {
@@ -622,32 +661,28 @@ impl<'a> Emitter<'a> {
         let mut code = String::new();
         let shared_items = [
             self.texts,
-            self.operands,
             self.decides,
             self.calls,
             self.controls,
             self.discards,
             self.secrets,
             self.loads,
-            self.details,
         ];
         for shared in shared_items {
             code.push_str(&shared.code);
         }
-        let mut end = 0;
-        let mut ends = Vec::new();
-        for name in self.names.keys() {
-            end += name.len();
-            ends.push(end.to_string());
+        for numbered in [&self.operands, &self.details] {
+            code.push_str(&numbered.code());
         }
-        let all: String = self.names.keys().copied().collect();
-        let (count, ends) = (ends.len(), ends.join(","));
+        code.push_str(&joined(
+            "PHRASE",
+            self.phrases.values.iter().map(String::as_str),
+        ));
+        code.push_str(&joined("NAME", self.names.keys().copied()));
         let (kinds, programs) = (self.kinds.len(), self.programs.len());
         let _ = write!(
             code,
-            "pub(super) static NAME_TEXT: &str = {all:?};\n\
-             pub(super) static NAME_ENDS: [u32; {count}] = [{ends}];\n\
-             pub(super) static OPTION_KINDS: [OptionSpec; {kinds}] = [\n{}];\n\
+            "pub(super) static OPTION_KINDS: [OptionSpec; {kinds}] = [\n{}];\n\
              pub(super) static OPTION_ROWS: {};\n\
              pub(super) static COMMAND_ROWS: {};\n\
              pub(super) static PROGRAMS: [Program; {programs}] = [\n{}];\n",
@@ -658,6 +693,20 @@ impl<'a> Emitter<'a> {
         );
         code
     }
+}
+
+/// Returns the items of texts that are joined to one: the text, and where each of them ends.
+fn joined<'t>(prefix: &str, texts: impl Iterator<Item = &'t str>) -> String {
+    let (mut all, mut ends) = (String::new(), Vec::new());
+    for text in texts {
+        all.push_str(text);
+        ends.push(all.len().to_string());
+    }
+    let (count, ends) = (ends.len(), ends.join(","));
+    format!(
+        "pub(super) static {prefix}_TEXT: &str = {all:?};\n\
+         pub(super) static {prefix}_ENDS: [u32; {count}] = [{ends}];\n"
+    )
 }
 
 /// Returns a number of the tables, which have fewer than 65 536 of everything.

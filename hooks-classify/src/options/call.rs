@@ -98,7 +98,7 @@ impl Call {
     /// Returns the operands by role, and the operands for which the table has no role.
     pub(crate) fn roles(&self) -> OperandRoles {
         let operands = self.operands.iter().map(|operand| operand.arg.clone());
-        assign_roles(self.program.operands, operands.collect())
+        assign_roles(&self.program.operands, operands.collect())
     }
 
     /// Returns `true` if one of the options is used.

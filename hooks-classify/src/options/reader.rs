@@ -54,7 +54,7 @@ impl OptionReader {
         loop {
             let current = self.call.program;
             // Several goals may follow each other; the function `goals` reads them.
-            if !current.has_commands() || current.function == Some("goals") {
+            if !current.has_commands() || current.function() == Some("goals") {
                 self.read_all_words(current, &parents, rest);
                 return;
             }
@@ -81,7 +81,7 @@ impl OptionReader {
                 parents.push(current);
                 continue;
             }
-            if matches!(current.function, Some("maybe-command" | "output-formats")) {
+            if matches!(current.function(), Some("maybe-command" | "output-formats")) {
                 // The operand belongs to the program itself: read all words again.
                 self.call.operands.truncate(before);
                 self.call.options.clear();

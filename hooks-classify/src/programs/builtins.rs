@@ -186,13 +186,13 @@ impl Builtin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::Tables;
+    use crate::tables::{Program, Tables};
 
     #[test]
     fn every_declare_program_is_a_declaration_builtin() {
         let tables = Tables::embedded();
         for name in tables.names() {
-            let function = tables.program(name).and_then(|program| program.function);
+            let function = tables.program(name).and_then(Program::function);
             let declares = function == Some("declare");
             assert_eq!(declares, Builtin::declaration(name).is_some(), "{name}");
         }

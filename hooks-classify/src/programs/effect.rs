@@ -94,7 +94,7 @@ pub(super) fn note_effect(
         (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),
         (Some(option), effect) => format!("`{path}` with `{option}` {}", effect_phrase(effect)),
         (None, Effect::Unknown) => format!("`{path}` is not understood"),
-        (None, Effect::Code) if program.does.split(' ').any(|word| word == "runs") => {
+        (None, Effect::Code) if program.does.text().split(' ').any(|word| word == "runs") => {
             format!(
                 "`{path}` {} (code not visible in the command)",
                 program.does

@@ -27,7 +27,7 @@ pub(super) fn note_role(
     let path = call.path.as_str();
     analysis.record_role(role, args);
     // The functions of programs that search for files note the files themselves.
-    let finds = matches!(call.program.function, Some("find" | "fd"));
+    let finds = matches!(call.program.function(), Some("find" | "fd"));
     if matches!(role, Role::Input | Role::Name) && !finds {
         args.iter().for_each(|arg| analysis.add_printed_path(arg));
     }

@@ -123,7 +123,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         runs_scripts,
         loads_decide,
         reveals_from,
-    } = details;
+    } = details.get();
     let mut keys = vec![
         format!(
             "does {does:?} given {given:?} style {style:?} function {function:?} help {help:?}"

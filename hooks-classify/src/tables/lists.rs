@@ -1,7 +1,14 @@
 //! Look-ups in the tables: a name in, an option, a command or a truth value out. They allocate nothing.
 
-use super::compiled::{COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPTION_KINDS, OPTION_ROWS, PROGRAMS};
-use super::{OptionSpec, Program};
+use std::fmt;
+use std::ops::Deref;
+
+use super::compiled::{
+    COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPERAND_LISTS, OPTION_KINDS, OPTION_ROWS, PHRASE_ENDS,
+    PHRASE_TEXT, PROGRAM_DETAILS, PROGRAMS,
+};
+use super::{OperandCount, OptionSpec, Program, ProgramDetails};
+use crate::model::role::Role;
 
 /// Sorted words, for look-ups.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +26,75 @@ impl WordSet {
 
 /// Returns the name with a number; the numbers are in the order of the names.
 fn name_of(number: u16) -> &'static str {
+    text_of(NAME_TEXT, &NAME_ENDS, number)
+}
+
+/// Returns the text with a number, of texts that are joined to one.
+fn text_of(all: &'static str, ends: &[u32], number: u16) -> &'static str {
     let number = usize::from(number);
-    let start = number.checked_sub(1).map_or(0, |before| NAME_ENDS[before]);
-    &NAME_TEXT[start as usize..NAME_ENDS[number] as usize]
+    let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+    &all[start as usize..ends[number] as usize]
+}
+
+/// What a program does, or the name of its function: the number of a text.
+///
+/// The rows of programs have numbers and no references, which the loader would have to relocate in
+/// each process: 20 000 relocations, 0.27 million instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Phrase(pub(super) u16);
+
+impl Phrase {
+    pub(crate) fn text(self) -> &'static str {
+        text_of(PHRASE_TEXT, &PHRASE_ENDS, self.0)
+    }
+}
+
+impl fmt::Debug for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.text(), f)
+    }
+}
+
+impl fmt::Display for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// The operands of a program: the number of a list.
+#[derive(Clone, Copy)]
+pub(crate) struct OperandList(pub(super) u16);
+
+impl Deref for OperandList {
+    type Target = [(Role, OperandCount)];
+
+    fn deref(&self) -> &Self::Target {
+        OPERAND_LISTS[usize::from(self.0)]
+    }
+}
+
+impl fmt::Debug for OperandList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// The details of a program: their number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Details(pub(super) u16);
+
+impl Details {
+    pub(crate) fn get(self) -> &'static ProgramDetails {
+        &PROGRAM_DETAILS[usize::from(self.0)]
+    }
+}
+
+impl Deref for Details {
+    type Target = ProgramDetails;
+
+    fn deref(&self) -> &Self::Target {
+        self.get()
+    }
 }
 
 /// Returns the row with this name.

@@ -17,7 +17,7 @@ mod compiled {
 
     use super::calls::CallPattern;
     use super::hosts::HostSpelling;
-    use super::lists::{CommandTable, OptionTable};
+    use super::lists::{CommandTable, Details, OperandList, OptionTable, Phrase};
     use super::path_patterns::{PathPatterns, PathSets, PatternGroup};
     use super::private::{FolderPattern, PathRoot, PrivateFolders};
     use super::secrets::SecretPaths;
@@ -43,7 +43,7 @@ mod compiled {
 pub use calls::PackageRun;
 pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub(crate) use glob::matches;
-pub(crate) use lists::{CommandTable, OptionTable, WordSet};
+pub(crate) use lists::{CommandTable, Details, OperandList, OptionTable, Phrase, WordSet};
 
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
@@ -289,16 +289,16 @@ pub(crate) struct RecursionRule {
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) does: &'static str,
+    pub(crate) does: Phrase,
     pub(crate) effect: Effect,
     pub(crate) given: Option<Effect>,
-    pub(crate) operands: &'static [(Role, OperandCount)],
+    pub(crate) operands: OperandList,
     pub(crate) options: OptionTable,
     pub(crate) style: Style,
     /// Name of its function in `programs/`.
-    pub(crate) function: Option<&'static str>,
+    pub(super) function: Option<Phrase>,
     pub(crate) commands: CommandTable,
-    pub(crate) details: &'static ProgramDetails,
+    pub(crate) details: Details,
 }
 
 /// The part of a table in which many programs and commands are alike.
@@ -541,6 +541,11 @@ impl Program {
         })
     }
 
+    /// Returns the name of its function in `programs/`.
+    pub(crate) fn function(&self) -> Option<&'static str> {
+        self.function.map(Phrase::text)
+    }
+
     pub(crate) fn has_commands(&self) -> bool {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }
@@ -631,7 +636,7 @@ impl Tables {
     }
 
     fn details_of(&self, name: &str) -> Option<&'static ProgramDetails> {
-        self.program(name).map(|program| program.details)
+        self.program(name).map(|program| program.details.get())
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {

@@ -144,7 +144,7 @@ impl Interpreter<'_> {
             return None;
         }
         let mut continuation = Continuation::Table;
-        if let Some(name) = &call.program.function {
+        if let Some(name) = call.program.function() {
             let analysis = find_function(name)(&self.context(), call, whole, input);
             continuation = analysis.continuation;
             let output = self.perform(analysis.actions, analysis.output);
