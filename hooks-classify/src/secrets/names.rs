@@ -60,6 +60,14 @@ impl SecretName {
             && !WORDS_IN_PASS.iter().any(|word| self.lower.ends_with(word))
     }
 
+    /// Returns `true` if the name, or any end of it, may be the name of a secret.
+    pub(super) fn may_end_with_a_secret(&self) -> bool {
+        let joined: String = self.lower.chars().filter(|c| c.is_alphanumeric()).collect();
+        let lists = [PARTS, LAST_WORDS, ANY_WORDS, ENDINGS];
+        let mut words = lists.into_iter().flatten();
+        words.any(|word| joined.contains(word))
+    }
+
     /// Returns `true` if the name denotes the source of a secret, or the program that provides it.
     pub(crate) fn names_a_source(&self) -> bool {
         // `tokenHelper`, but not `paid`
