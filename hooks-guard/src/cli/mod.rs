@@ -161,9 +161,38 @@ enum RulesCommand {
     Suggest(suggest::SuggestArgs),
 }
 
+/// As [`Arguments`] for a hook, which an agent waits for. Describing the arguments of all commands takes
+/// more instructions than classifying one: −7 % in the `ls -la` of the bench `http -- instructions`.
+#[derive(Debug, Parser)]
+#[command(name = "hooks-guard", version, max_term_width = 100)]
+struct HookArguments {
+    #[command(subcommand)]
+    command: HookCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum HookCommand {
+    /// Answers an agent's hook: reads its input and prints the reply.
+    Hook(hook::HookArgs),
+}
+
+/// Reads the arguments of this process.
+fn arguments() -> CliCommand {
+    match std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "hook")
+    {
+        true => {
+            let HookCommand::Hook(options) = HookArguments::parse().command;
+            CliCommand::Hook(options)
+        }
+        false => Arguments::parse().command,
+    }
+}
+
 /// Runs the command that the arguments select.
 pub(crate) fn run() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let done = match arguments() {
         CliCommand::Check(options) => check::check(options),
         CliCommand::Explain(options) => check::explain(options),
         CliCommand::Serve(options) => serve::serve(options),
