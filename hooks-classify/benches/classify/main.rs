@@ -4,16 +4,20 @@
 //! |---|---|
 //! | | prints the tables, within a minute |
 //! | `-- write` | writes the tables to `docs/performance.md`; other sections are unchanged |
+//! | `-- counts` | counts instructions; fails if they exceed their bounds |
 //! | `-- repeat TIMES` | classifies the everyday commands this many times, for a profiler |
 //!
 //! The lower bound is the time of the two parsers alone: every command is parsed by both.
 
+mod counts;
 #[path = "../../../tests/benches/page.rs"]
 mod page;
 mod report;
 mod workload;
 
 use std::process::ExitCode;
+
+use hooks_classify::Classifier;
 
 fn main() -> ExitCode {
     // `cargo bench` adds `--bench`.
@@ -30,6 +34,15 @@ fn main() -> ExitCode {
         // The first start is measured in a new process.
         [workload::START] => {
             workload::start();
+            Ok(())
+        }
+        ["counts"] => counts::check(),
+        [workload::ONCE] => {
+            workload::classify(&Classifier::new(), counts::FIRST);
+            Ok(())
+        }
+        [argument @ (workload::NOTHING | workload::EVERYDAY | workload::LONG)] => {
+            workload::counted(argument);
             Ok(())
         }
         ["repeat", times] => times

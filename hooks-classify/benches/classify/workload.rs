@@ -8,8 +8,15 @@ use std::time::Instant;
 use hooks_classify::Classifier;
 use serde::Deserialize;
 
+use crate::counts;
+
 /// Argument that runs [`start`].
 pub(crate) const START: &str = "start";
+/// Arguments of the runs whose instructions are counted.
+pub(crate) const NOTHING: &str = "nothing";
+pub(crate) const EVERYDAY: &str = "everyday";
+pub(crate) const LONG: &str = "long";
+pub(crate) const ONCE: &str = "once";
 
 #[derive(Deserialize)]
 struct CorpusCommand {
@@ -70,6 +77,27 @@ pub(crate) fn repeat(times: u32) {
     }
 }
 
+/// Returns the long command whose characters are counted.
+pub(crate) fn long() -> String {
+    let shape = SHAPES.iter().find(|shape| shape.name == counts::SHAPE);
+    shape.expect("a shape of this name").of(counts::LONG, 0)
+}
+
+/// Classifies what the argument names. Each run reads the corpus, so that their difference is the
+/// classification.
+pub(crate) fn counted(argument: &str) {
+    let (classifier, commands, long) = (Classifier::new(), everyday(), long());
+    match argument {
+        EVERYDAY => {
+            for command in &commands[..counts::COMMANDS] {
+                classify(&classifier, command);
+            }
+        }
+        LONG => classify(&classifier, &long),
+        _ => {}
+    }
+}
+
 /// Classifies the first command of a process, and prints the elapsed milliseconds.
 pub(crate) fn start() {
     let began = Instant::now();
@@ -80,6 +108,9 @@ pub(crate) fn start() {
 
 /// Shape of a long command.
 pub(crate) struct Shape {
+    /// Nanoseconds per character at 10 000 characters, before the patterns of secret paths were
+    /// compiled into one automaton.
+    pub(crate) before_ns: u32,
     pub(crate) name: &'static str,
     before: &'static str,
     repeated: &'static str,
@@ -87,35 +118,45 @@ pub(crate) struct Shape {
 }
 
 pub(crate) const SHAPES: [Shape; 10] = [
-    shape("one long word", "echo ", "abcdefghij", ""),
-    shape("many words", "echo", " abcdefghi", ""),
-    shape("one quoted text", "git commit -m \"", "some words ", "\""),
-    shape("many options", "grep x", " --include='*.rs'", ""),
-    shape("a list", "ls src", "; cat a.txt", ""),
-    shape("a list with `&&`", "ls src", " && cat a.txt", ""),
-    shape("a pipeline", "cat a.txt", " | grep word", ""),
+    shape(40, "one long word", "echo ", "abcdefghij", ""),
+    shape(473, "many words", "echo", " abcdefghi", ""),
     shape(
+        27,
+        "one quoted text",
+        "git commit -m \"",
+        "some words ",
+        "\"",
+    ),
+    shape(2966, "many options", "grep x", " --include='*.rs'", ""),
+    shape(865, "a list", "ls src", "; cat a.txt", ""),
+    shape(713, "a list with `&&`", "ls src", " && cat a.txt", ""),
+    shape(853, "a pipeline", "cat a.txt", " | grep word", ""),
+    shape(
+        468,
         "groups, ten deep",
         "ls",
         "; { { { { { { { { { { ls src; }; }; }; }; }; }; }; }; }; }",
         "",
     ),
     shape(
+        3222,
         "substitutions, three deep",
         "ls",
         "; echo $(echo $(echo $(ls src)))",
         "",
     ),
-    shape("a here-document", "cat <<'E'\n", "some words\n", "E"),
+    shape(41, "a here-document", "cat <<'E'\n", "some words\n", "E"),
 ];
 
 const fn shape(
+    before_ns: u32,
     name: &'static str,
     before: &'static str,
     repeated: &'static str,
     after: &'static str,
 ) -> Shape {
     Shape {
+        before_ns,
         name,
         before,
         repeated,
