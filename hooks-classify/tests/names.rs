@@ -26,9 +26,9 @@ const OTHER_MEANINGS: &[(&str, &str, &str)] = &[
     ("command", "lib.rs", "a field of the input"),
     ("command", "walk/recorder.rs", "a mark in `package_scripts`"),
     ("yes", "options/reader.rs", "a value of flags"),
-    ("xml", "tables/secrets.rs", "an ending of files"),
-    ("sqlite", "tables/secrets.rs", "an ending of files"),
-    ("local", "tables/secrets.rs", "an ending of files"),
+    ("xml", "tables/path_patterns.rs", "an ending of files"),
+    ("sqlite", "tables/path_patterns.rs", "an ending of files"),
+    ("local", "tables/path_patterns.rs", "an ending of files"),
     (
         "python",
         "languages/missing_feature.rs",

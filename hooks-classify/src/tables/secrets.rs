@@ -33,17 +33,26 @@ impl SecretPaths {
     /// distinguish it. A pattern with capitals matches as it is written, because programs have
     /// such names and source code has others (`Cookies`).
     pub(super) fn is_secret(&self, path: &str) -> bool {
-        self.is_secret_as_written(path)
-            || has_capital(path) && {
-                let lower = path.to_lowercase();
-                lower != path && self.is_secret_as_written(&lower)
-            }
+        self.is_secret_as_written(path) || self.is_secret_in_lower_case(path)
+    }
+
+    fn is_secret_in_lower_case(&self, path: &str) -> bool {
+        has_capital(path) && {
+            let lower = path.to_lowercase();
+            lower != path && self.is_secret_as_written(&lower)
+        }
     }
 
     fn is_secret_as_written(&self, path: &str) -> bool {
+        self.is_secret_with(path, |path| self.patterns.sets_of(path))
+    }
+
+    /// As [`is_secret_as_written`](Self::is_secret_as_written), with the function that returns the sets
+    /// of a path.
+    fn is_secret_with(&self, path: &str, sets_of: impl Fn(&str) -> PathSets) -> bool {
         // A path with its folder is more specific than a harmless name.
         let is_secret_path = |path: &str| {
-            let sets = self.patterns.sets_of(path);
+            let sets = sets_of(path);
             sets.intersects(PathSets::SECRET_END)
                 || sets.intersects(PathSets::SECRET) && !sets.intersects(PathSets::HARMLESS)
         };
@@ -64,12 +73,17 @@ impl SecretPaths {
     }
 
     pub(super) fn may_read_secrets(&self, path: &str) -> bool {
-        if self.is_secret(path) {
-            return true;
-        }
-        let home = without_home(path) != path;
+        let (written, home) = (path, without_home(path) != path);
         let path = normalized(path);
         let sets = self.patterns.sets_of(&path);
+        // Most paths are written as they are normalized.
+        let known_or_new = |other: &str| match other == path {
+            true => sets,
+            false => self.patterns.sets_of(other),
+        };
+        if self.is_secret_with(written, known_or_new) || self.is_secret_in_lower_case(written) {
+            return true;
+        }
         if sets.intersects(PathSets::HARMLESS) {
             return false;
         }
