@@ -35,7 +35,7 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
     },
     Group {
         path: "cli/",
-        literals: "command editor help id limit next now pass serve time timeout true yes",
+        literals: "call command editor file help id limit next now pass serve time timeout true yes",
         reason: "options, columns and answers",
     },
     Group {
@@ -76,6 +76,12 @@ pub(crate) const OTHER_MEANINGS: &[Group] = &[
                    profiles pwsh qwen read reset script set skill source stripe supabase task \
                    think timeout tree type vibe view wait windsurf write",
         reason: "names of agents, their tools, and fields of their inputs and settings",
+    },
+    Group {
+        path: "replay/",
+        literals: ". at code cmd command exec exit id info kilo kind opencode payload source time ts \
+                   type",
+        reason: "fields of transcripts, units of time and agents",
     },
     Group {
         path: "service.rs",
@@ -178,7 +184,7 @@ pub(crate) const PROGRAMS: &[Group] = &[
     },
 ];
 
-pub(crate) const OTHER_MEANINGS_COUNT: usize = 154;
+pub(crate) const OTHER_MEANINGS_COUNT: usize = 173;
 pub(crate) const PROGRAMS_COUNT: usize = 7;
 
 /// Returns the number of literals in groups.
