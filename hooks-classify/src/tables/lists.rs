@@ -18,10 +18,6 @@ impl WordSet {
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.0.binary_search(&word).is_ok()
     }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().copied()
-    }
 }
 
 /// Returns the name with a number; the numbers are in the order of the names.

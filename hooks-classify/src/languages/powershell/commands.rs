@@ -91,7 +91,7 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
             let own = rest.split(':').next().unwrap_or("").to_ascii_lowercase();
             let fits =
                 |known: &str| *known == *own || own.len() > 2 && known.starts_with(own.as_str());
-            !rest.is_empty() && !POWERSHELL.parameters.iter().any(fits)
+            !rest.is_empty() && !POWERSHELL.parameters.0.iter().copied().any(fits)
         })
     };
     POWERSHELL.programs.contains(name)
