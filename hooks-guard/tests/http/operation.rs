@@ -569,9 +569,11 @@ fn logged() -> BTreeSet<(String, String)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
     for file in crate::support::files_below(&source) {
-        // An agent's hook writes no log, and the proxy writes one of its own.
+        // An agent's hook writes no log, the proxy writes one of its own, and `replay` warns on
+        // the terminal that it was run in.
         let others = [
             "cli/hook.rs",
+            "cli/replay.rs",
             "decider/service.rs",
             "cli/acp.rs",
             "acp/proxy.rs",
