@@ -18,7 +18,7 @@ pub use crate::reentrancy::HookReentrancyError;
 pub use crate::refusal::RegistrationError;
 pub use crate::stateful::Stateful;
 pub use crate::typed::around::AroundSlot;
-pub use crate::typed::custom::{Custom, Forward, Pipeline, Relay, Steps, Waterfall};
+pub use crate::typed::custom::{AsyncRelay, Custom, Forward, Pipeline, Relay, Steps, Waterfall};
 pub use crate::typed::direct;
 pub use crate::typed::group::{GroupPointer, HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
@@ -27,9 +27,9 @@ pub use crate::typed::registrations::Registrations;
 pub use crate::typed::rule::{Always, Fallback, Singleton};
 pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf, Lend, ModeOf,
-    OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Start, Started, default,
-    owned, pin, text,
+    AsyncSlot, CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf,
+    Lend, ModeOf, OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Start,
+    Started, default, owned, pin, text,
 };
 
 pub use std::clone::Clone;

@@ -1,8 +1,9 @@
 //! Synchronous slots (`#[hook(…, sync)]`): hooks are functions, and a call returns its output.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -653,4 +654,96 @@ fn t_23_a_method_that_returns_a_box_of_a_future_may_wait() {
     }
     let set = CompilerSet::new().with_hooks(Boxed);
     assert_eq!(block_on(set.uploaded("four")), 8);
+}
+
+/// Neither `Send` nor `Sync`.
+#[derive(Clone, Default)]
+struct Tree {
+    nodes: Rc<RefCell<Vec<&'static str>>>,
+}
+
+#[hooks]
+trait CompilerHooks {
+    #[hook(always, sync)]
+    fn analysed(tree: &Tree, depth: Rc<usize>) -> usize {
+        tree.nodes.borrow().len() + *depth
+    }
+
+    #[hook(always, sync, chain = hooks_core::ShortCircuit<(), usize>)]
+    fn rewritten(tree: &mut Tree, depth: Rc<usize>) -> Result<(), usize> {
+        tree.nodes.borrow_mut().push("default");
+        if *depth > 1 { Err(*depth) } else { Ok(()) }
+    }
+
+    #[hook(waterfall, sync)]
+    fn counted(count: usize, tree: &Tree) -> usize {
+        count + tree.nodes.borrow().len()
+    }
+
+    #[hook(singleton, sync)]
+    fn finished(tree: Tree) -> usize {
+        tree.nodes.borrow().len()
+    }
+}
+
+#[impl_hook(Analysed)]
+fn twice(tree: &Tree, depth: Rc<usize>, last: Option<usize>) -> usize {
+    last.unwrap_or_default() * 2 + tree.nodes.borrow().len() + *depth
+}
+
+struct Pass;
+
+#[impl_hooks(CompilerHooksSet)]
+impl CompilerHooks for Pass {
+    fn rewritten(&self, tree: &mut Tree, _: Rc<usize>) -> Result<(), usize> {
+        tree.nodes.borrow_mut().push("pass");
+        Ok(())
+    }
+
+    fn finished(&self, tree: Tree) -> usize {
+        tree.nodes.borrow().len() * 10
+    }
+}
+
+struct Seen(Vec<&'static str>);
+
+impl StatefulAnalysed for Seen {
+    fn call_mut(&mut self, tree: &Tree, _: Rc<usize>, _: Option<usize>) -> usize {
+        self.0.extend(tree.nodes.borrow().iter());
+        self.0.len()
+    }
+}
+
+#[test]
+fn t_63_arguments_stay_on_their_thread() {
+    fn shared<T: Send + Sync>(set: T) -> T {
+        set
+    }
+    let set = shared(
+        CompilerHooksSet::new()
+            .with_analysed(Twice)
+            .with_rewritten(|tree: &mut Tree, depth: Rc<usize>| {
+                tree.nodes.borrow_mut().push("closure");
+                if *depth > 0 { Err(0) } else { Ok(()) }
+            })
+            .with_counted(
+                Entry::new(|count: usize, tree: &Tree| count * tree.nodes.borrow().len())
+                    .when(|_: &usize, tree: &&Tree| !tree.nodes.borrow().is_empty()),
+            )
+            .with_hooks(Pass),
+    );
+    let mut tree = Tree::default();
+    assert_eq!(set.rewritten(&mut tree, Rc::new(2)), Err(2));
+    assert_eq!(set.rewritten(&mut tree, Rc::new(1)), Err(0));
+    assert_eq!(set.rewritten(&mut tree, Rc::new(0)), Ok(()));
+    let nodes = [
+        "default", "default", "closure", "default", "closure", "pass",
+    ];
+    assert_eq!(*tree.nodes.borrow(), nodes);
+    assert_eq!(set.analysed(&tree, Rc::new(1)), (6 + 1) * 2 + 6 + 1);
+    assert_eq!(set.counted(2, &tree), 2 * 6 + 6);
+    assert_eq!(set.counted(2, &Tree::default()), 2);
+    let set = set.with_analysed(Stateful::new(Seen(vec!["first"])));
+    assert_eq!(set.analysed(&tree, Rc::new(1)), 7);
+    assert_eq!(set.finished(tree), 60);
 }

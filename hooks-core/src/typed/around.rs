@@ -15,7 +15,7 @@ use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::registrations::check_all;
 use crate::typed::slot::TypedSlot;
-use crate::typed::slot_def::{Companions, SlotDef, SlotEnd};
+use crate::typed::slot_def::{AsyncSlot, Companions, SlotDef, SlotEnd};
 
 /// A slot of a generated set, with around hooks.
 pub struct AroundSlot<'h, S, G, E>
@@ -29,7 +29,7 @@ where
 
 impl<'h, S, G, E> AroundSlot<'h, S, G, E>
 where
-    S: Companions<G, E> + ?Sized,
+    S: Companions<G, E> + AsyncSlot + ?Sized,
     S: for<'a> AroundCall<Args<'a> = <S as SlotDef>::Args<'a>, Output = E::Result>,
     G: Stored,
     E: SlotEnd<S> + Stored,
@@ -129,7 +129,7 @@ where
 
 impl<S, G, E> Innermost<S> for AroundSlot<'_, S, G, E>
 where
-    S: Companions<G, E> + ?Sized,
+    S: Companions<G, E> + AsyncSlot + ?Sized,
     S: for<'a> AroundCall<Args<'a> = <S as SlotDef>::Args<'a>, Output = E::Result>,
     G: Stored,
     E: SlotEnd<S> + Stored,

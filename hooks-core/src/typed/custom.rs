@@ -11,12 +11,13 @@ use crate::bounds::MaybeSend;
 use crate::companion::StopCondition;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
-use crate::hook_future::HookFuture;
+use crate::hook_future::{HookFuture, now};
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
+use crate::typed::kind::Synchronous;
 use crate::typed::mode::AsyncMode;
 use crate::typed::rule::{Fallback, Rule};
-use crate::typed::slot_def::{DynHook, Kind, SlotDef};
+use crate::typed::slot_def::{AsyncKind, AsyncSlot, DynHook, Kind, SlotDef, SyncKind};
 
 /// Interprets the outputs of a slot's hooks (`#[hook(fallback, custom = Type)]`). The hooks run in
 /// order, each with the call from the hook before. The slot's default gets the call from the last
@@ -213,7 +214,9 @@ macro_rules! kinds {
             fn pipeline() -> Option<(&'static str, &'static str)> {
                 $pipeline
             }
+        }
 
+        impl<S: AsyncRelay + ?Sized> AsyncKind<S> for $kind {
             #[inline]
             fn dispatch<'a, K, G>(
                 hooks: &'a Slot<dyn DynHook<S> + '_>,
@@ -225,6 +228,21 @@ macro_rules! kinds {
                 G: StopCondition<S::Out> + 'a,
             {
                 hooks.dispatch(Relayed::<S, _, K, _>::new(args, S::later, S::steps()))
+            }
+        }
+
+        impl<S: Relay + ?Sized> SyncKind<S> for Synchronous<$kind> {
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            fn dispatch_now<'a, K, G>(
+                hooks: &'a Slot<dyn DynHook<S> + '_>,
+                args: S::Args<'a>,
+                _: G,
+            ) -> K::Output
+            where
+                K: Accumulator<S::Out>,
+                G: StopCondition<S::Out> + 'a,
+            {
+                now(hooks.dispatch(Relayed::<S, _, K, _>::new(args, S::later, S::steps())))
             }
         }
     )+};
@@ -239,9 +257,9 @@ kinds! {
 /// `Clone`.
 pub trait Relay: SlotDef<Last = ()> {
     /// The first argument.
-    type Call: MaybeSend;
+    type Call;
     /// The other arguments as a tuple, which every hook gets.
-    type Context<'a>: MaybeSend;
+    type Context<'a>;
 
     /// Splits the arguments.
     fn part<'a>(args: Self::Args<'a>) -> (Self::Call, Self::Context<'a>);
@@ -252,6 +270,12 @@ pub trait Relay: SlotDef<Last = ()> {
     /// Clones the other arguments for one more hook.
     #[must_use]
     fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
+}
+
+/// A [`Relay`] whose hooks are async: its arguments are sent between threads.
+pub trait AsyncRelay:
+    AsyncSlot + Relay<Call: MaybeSend> + for<'a> Relay<Context<'a>: MaybeSend>
+{
 }
 
 /// Policy of a slot whose call moves from hook to hook. `D` creates the future of a default that may suspend.

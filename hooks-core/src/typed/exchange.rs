@@ -1,8 +1,11 @@
 //! How the hooks of a slot get the arguments of a dispatch: each hook its own, or all hooks, one after
 //! the other, the same ones.
 
+use std::marker::PhantomData;
+
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{DynHook, Lend, PassArgs, Passing, Returned, SlotDef};
+use crate::typed::mode::{AsyncMode, SyncMode};
+use crate::typed::slot_def::{AsyncSlot, DynHook, Lend, PassArgs, Passing, Returned, SlotDef};
 
 const TAKEN: &str = "the last call of a dispatch takes its arguments";
 
@@ -33,8 +36,49 @@ pub(crate) trait Exchange<'a, S: SlotDef + ?Sized> {
 /// Each call gets arguments of its own.
 pub(crate) struct Given;
 
-/// Each call gets the same arguments, and returns them.
-pub(crate) struct Lent;
+/// Each call gets the same arguments, and returns them; `M` is the mode of the slot.
+pub(crate) struct Lent<M>(PhantomData<M>);
+
+/// How a hook of a slot with this mode gets arguments that it returns.
+pub(crate) trait StartLent<S: Lend + ?Sized> {
+    /// Starts a hook.
+    fn start_lent<'b, 'a: 'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Returned<'a, S>>
+    where
+        S: 'a;
+}
+
+impl<S: Lend + AsyncSlot + ?Sized> StartLent<S> for AsyncMode {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn start_lent<'b, 'a: 'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Returned<'a, S>>
+    where
+        S: 'a,
+    {
+        hook.start_lent(args, last)
+    }
+}
+
+impl<S: Lend + ?Sized> StartLent<S> for SyncMode {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn start_lent<'b, 'a: 'b>(
+        hook: &'b (dyn DynHook<S> + '_),
+        mut args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, Returned<'a, S>>
+    where
+        S: 'a,
+    {
+        let output = hook.start(S::lend(&mut args), last).into_ready();
+        HookFuture::Ready((output, args))
+    }
+}
 
 impl<'a, S: SlotDef + ?Sized> Exchange<'a, S> for Given {
     type Returned = S::Out;
@@ -76,7 +120,7 @@ impl<'a, S: SlotDef + ?Sized> Exchange<'a, S> for Given {
     }
 }
 
-impl<'a, S: Lend + ?Sized + 'a> Exchange<'a, S> for Lent {
+impl<'a, S: Lend + ?Sized + 'a, M: StartLent<S>> Exchange<'a, S> for Lent<M> {
     type Returned = Returned<'a, S>;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -93,7 +137,7 @@ impl<'a, S: Lend + ?Sized + 'a> Exchange<'a, S> for Lent {
     where
         'a: 'b,
     {
-        hook.start_lent(args, last)
+        M::start_lent(hook, args, last)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

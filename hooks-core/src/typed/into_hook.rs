@@ -17,7 +17,7 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::mode::{Mode, Returns};
+use crate::typed::mode::{Mode, Returns, StartStateful};
 use crate::typed::slot_def::{
     CallHook, CallStateful, DynHook, IntoOwned, Lend, ModeOf, OwnedArgs, SlotDef,
 };
@@ -264,15 +264,10 @@ where
     S: SlotDef + ?Sized + 'static,
     S: for<'s, 'a> CallStateful<&'s mut T, OwnedArgs<'a, S>>,
     T: MaybeSend,
-    for<'a> S::Owned<'a>: MaybeSend,
+    ModeOf<S>: for<'a> StartStateful<OwnedArgs<'a, S>>,
 {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        let owned = OwnedArgs(args.into_owned(last));
-        if ModeOf::<S>::IS_SYNC {
-            HookFuture::Ready(self.call_now::<S, _>(owned))
-        } else {
-            HookFuture::boxed(self.call::<S, _>(owned))
-        }
+        ModeOf::<S>::start_stateful::<S, T>(self, OwnedArgs(args.into_owned(last)))
     }
 
     fn is_ready(&self) -> bool

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use crate::bounds::MaybeSend;
 use crate::companion::StopCondition;
+use crate::hook_future::now;
 use crate::slot::Slot;
 use crate::typed::accumulator::Accumulator;
 use crate::typed::concurrent::ConcurrentPolicy;
@@ -13,7 +14,7 @@ use crate::typed::exchange::{Given, Lent};
 use crate::typed::mode::{AsyncMode, SyncMode};
 use crate::typed::policy::SlotPolicy;
 use crate::typed::rule::Rule;
-use crate::typed::slot_def::{DynHook, Kind, Lend, SlotDef};
+use crate::typed::slot_def::{AsyncKind, AsyncSlot, DynHook, Kind, Lend, SlotDef, SyncKind};
 
 /// The rule `R`, with hooks that run one after the other.
 #[derive(Debug)]
@@ -34,7 +35,9 @@ pub struct Synchronous<K>(PhantomData<K>);
 impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
     type Rule = R;
     type Mode = AsyncMode;
+}
 
+impl<S: AsyncSlot + ?Sized, R: Rule> AsyncKind<S> for Sequential<R> {
     #[inline]
     fn dispatch<'a, K, G>(
         hooks: &'a Slot<dyn DynHook<S> + '_>,
@@ -54,7 +57,9 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Sequential<R> {
 impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
     type Rule = R;
     type Mode = AsyncMode;
+}
 
+impl<S: AsyncSlot + Lend + ?Sized, R: Rule> AsyncKind<S> for Lending<R> {
     #[inline]
     fn dispatch<'a, K, G>(
         hooks: &'a Slot<dyn DynHook<S> + '_>,
@@ -65,7 +70,7 @@ impl<S: Lend + ?Sized, R: Rule> Kind<S> for Lending<R> {
         K: Accumulator<S::Out> + MaybeSend + 'a,
         G: StopCondition<S::Out> + 'a,
     {
-        let policy = SlotPolicy::<S, Lent, R, G, _, K, _>::new(
+        let policy = SlotPolicy::<S, Lent<AsyncMode>, R, G, _, K, _>::new(
             args,
             S::later_lent,
             stop_condition,
@@ -79,7 +84,9 @@ impl<S: SlotDef + ?Sized, R: Rule> Kind<S> for Concurrent<R> {
     type Rule = R;
     type Mode = AsyncMode;
     const IS_CONCURRENT: bool = true;
+}
 
+impl<S: AsyncSlot + ?Sized, R: Rule> AsyncKind<S> for Concurrent<R> {
     #[inline]
     fn dispatch<'a, K, G>(
         hooks: &'a Slot<dyn DynHook<S> + '_>,
@@ -103,17 +110,42 @@ impl<S: SlotDef + ?Sized, Of: Kind<S>> Kind<S> for Synchronous<Of> {
     fn pipeline() -> Option<(&'static str, &'static str)> {
         Of::pipeline()
     }
+}
 
-    #[inline]
-    fn dispatch<'a, K, G>(
+impl<S: SlotDef + ?Sized, R: Rule> SyncKind<S> for Synchronous<Sequential<R>> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn dispatch_now<'a, K, G>(
         hooks: &'a Slot<dyn DynHook<S> + '_>,
         args: S::Args<'a>,
         stop_condition: G,
-    ) -> impl Future<Output = K::Output> + MaybeSend
+    ) -> K::Output
     where
-        K: Accumulator<S::Out> + MaybeSend + 'a,
+        K: Accumulator<S::Out>,
         G: StopCondition<S::Out> + 'a,
     {
-        Of::dispatch::<K, G>(hooks, args, stop_condition)
+        let policy =
+            SlotPolicy::<S, Given, R, G, _, K, _>::new(args, S::later, stop_condition, G::check);
+        now(hooks.dispatch(policy))
+    }
+}
+
+impl<S: Lend + ?Sized, R: Rule> SyncKind<S> for Synchronous<Lending<R>> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn dispatch_now<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> K::Output
+    where
+        K: Accumulator<S::Out>,
+        G: StopCondition<S::Out> + 'a,
+    {
+        let policy = SlotPolicy::<S, Lent<SyncMode>, R, G, _, K, _>::new(
+            args,
+            S::later_lent,
+            stop_condition,
+            G::check,
+        );
+        now(hooks.dispatch(policy))
     }
 }

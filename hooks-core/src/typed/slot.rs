@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
 use crate::bounds::MaybeSend;
@@ -16,7 +16,9 @@ use crate::slot::Slot;
 use crate::typed::into_hook::IntoHook;
 use crate::typed::registrations::{Registrations, RegistrationsRef, check_all, check_replaced};
 use crate::typed::rule::Rule;
-use crate::typed::slot_def::{Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd};
+use crate::typed::slot_def::{
+    AsyncKind, AsyncSlot, Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd, SyncKind,
+};
 
 /// A slot of a generated set: `S` is its definition, `G` its chain, `E` its aggregate or finalizer.
 ///
@@ -127,16 +129,24 @@ where
     pub fn __hooks_dispatch<'a>(
         &'a self,
         args: S::Args<'a>,
-    ) -> impl Future<Output = E::Result> + MaybeSend + use<'a, 'h, S, G, E> {
+    ) -> impl Future<Output = E::Result> + MaybeSend + use<'a, 'h, S, G, E>
+    where
+        S: AsyncSlot,
+    {
         let stop_condition = S::condition(&self.chain);
         let outputs = S::Kind::dispatch::<E::Accumulator, _>(&self.slot, args, stop_condition);
         S::finish(&self.end, outputs)
     }
 
     /// Dispatches in a synchronous slot, whose dispatch is never pending.
-    #[inline]
-    pub fn __hooks_dispatch_now<'a>(&'a self, args: S::Args<'a>) -> E::Result {
-        now(self.__hooks_dispatch(args))
+    #[cfg_attr(not(debug_assertions), inline(always))] // a function by itself: `synchronous/1` +17 instructions
+    pub fn __hooks_dispatch_now<'a>(&'a self, args: S::Args<'a>) -> E::Result
+    where
+        S::Kind: SyncKind<S>,
+    {
+        let stop_condition = S::condition(&self.chain);
+        let outputs = S::Kind::dispatch_now::<E::Accumulator, _>(&self.slot, args, stop_condition);
+        now(S::finish(&self.end, ready(outputs)))
     }
 
     /// Returns the registrations, in execution order.

@@ -42,7 +42,7 @@ impl OmittedOutput for () {
 )]
 pub trait SlotDef {
     /// The arguments as a tuple, references borrowed for `'a`.
-    type Args<'a>: MaybeSend + PassArgs<Self::Passing> + IntoOwned<Self::Owned<'a>, Self::Last>;
+    type Args<'a>: PassArgs<Self::Passing> + IntoOwned<Self::Owned<'a>, Self::Last>;
     /// How a further hook gets the arguments: [`Copied`] or [`Cloned`].
     type Passing: Passing;
     /// `Option<Out>` if hooks get the previous output, else `()`.
@@ -77,6 +77,10 @@ pub trait SlotDef {
     }
 }
 
+/// A slot whose hooks are async: its arguments are part of the future of a dispatch, which is sent between
+/// threads. Those of a synchronous slot stay on their thread. `#[hooks]` implements it for `dyn SlotTrait`.
+pub trait AsyncSlot: for<'a> SlotDef<Args<'a>: MaybeSend> + SlotDef<Kind: AsyncKind<Self>> {}
+
 /// A slot with a `&mut` parameter and several hooks: each hook gets the arguments in its turn and
 /// returns them with its output, so that the dispatch owns them between two hooks. `#[hooks]`
 /// implements it for `dyn SlotTrait`.
@@ -107,7 +111,10 @@ pub trait Kind<S: SlotDef + ?Sized>: 'static {
     fn pipeline() -> Option<(&'static str, &'static str)> {
         None
     }
+}
 
+/// The kind of a slot with async hooks.
+pub trait AsyncKind<S: SlotDef + ?Sized>: Kind<S> {
     /// Runs the default and the hooks, until the stop condition breaks.
     fn dispatch<'a, K, G>(
         hooks: &'a Slot<dyn DynHook<S> + '_>,
@@ -119,6 +126,19 @@ pub trait Kind<S: SlotDef + ?Sized>: 'static {
         G: StopCondition<S::Out> + 'a;
 }
 
+/// The kind of a synchronous slot.
+pub trait SyncKind<S: SlotDef + ?Sized>: Kind<S> {
+    /// Runs the default and the hooks, until the stop condition breaks.
+    fn dispatch_now<'a, K, G>(
+        hooks: &'a Slot<dyn DynHook<S> + '_>,
+        args: S::Args<'a>,
+        stop_condition: G,
+    ) -> K::Output
+    where
+        K: Accumulator<S::Out>,
+        G: StopCondition<S::Out> + 'a;
+}
+
 /// The mode of a slot `S`.
 pub type ModeOf<S> = <<S as SlotDef>::Kind as Kind<S>>::Mode;
 
@@ -127,7 +147,7 @@ pub type ModeOf<S> = <<S as SlotDef>::Kind as Kind<S>>::Mode;
 /// The impls do not require the companion's trait, so that a companion without it causes one error only.
 pub trait SlotEnd<S: SlotDef + ?Sized>: Sized {
     /// Stores the outputs of a dispatch.
-    type Accumulator: Accumulator<S::Out> + MaybeSend;
+    type Accumulator: Accumulator<S::Out, Output: MaybeSend> + MaybeSend;
     /// The result of a dispatch.
     type Result;
 }
@@ -256,7 +276,7 @@ fn never<T>() -> Never<T> {
 
 /// Returns the future of a slot's default, for the provided methods of the declaring trait.
 #[inline]
-pub fn default<'a, S: SlotDef + ?Sized>(
+pub fn default<'a, S: AsyncSlot + ?Sized>(
     args: S::Args<'a>,
 ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, S> {
     if S::READY {
@@ -379,7 +399,7 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
         last: S::Last,
     ) -> HookFuture<'b, Returned<'a, S>>
     where
-        S: Lend + 'a,
+        S: Lend + AsyncSlot + 'a,
     {
         if self.is_ready() {
             let output = self.start(S::lend(&mut args), last).into_ready();

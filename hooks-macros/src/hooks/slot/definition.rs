@@ -30,6 +30,7 @@ impl SlotExpansion<'_> {
         let lends = slot.lends();
         let clone_args = (!passes_once && !copies && !lends).then(|| self.clone_args());
         let lend = lends.then(|| self.lend());
+        let sent = self.of_async_slot("AsyncSlot");
         let awaiting = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
         let owned_type = self.owned_type();
@@ -50,7 +51,29 @@ impl SlotExpansion<'_> {
             }
 
             #lend
+            #sent
         }
+    }
+
+    /// Returns the implementation of a trait of slots with async hooks: an argument that is not sent
+    /// between threads is refused at the parameters.
+    fn of_async_slot(&self, of: &str) -> Option<TokenStream> {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            ..
+        } = self;
+        if slot.sync {
+            return None;
+        }
+        let (name, of) = (&slot.name, Ident::new(of, *place));
+        let of = spans::respan_between(spans::ends(&self.args_type), quote!(#private::#of));
+        Some(quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #of for dyn #name + '_ {}
+        })
     }
 
     /// Returns the implementation of `Lend`.
@@ -288,7 +311,10 @@ impl SlotExpansion<'_> {
             "__hooks_steps",
             &TokenStream::new(),
         );
+        let sent = self.of_async_slot("AsyncRelay");
         Some(quote_spanned! {*place=>
+            #sent
+
             #(#cfgs)*
             impl #private::Relay for dyn #name + '_ {
                 type Call = #call_type;
