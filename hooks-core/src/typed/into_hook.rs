@@ -17,7 +17,7 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::mode::{Mode, Returns, StartStateful};
+use crate::typed::mode::{AsyncMode, Mode, Returns, SyncMode};
 use crate::typed::slot_def::{
     CallHook, CallStateful, DynHook, IntoOwned, Lend, ModeOf, OwnedArgs, SlotDef,
 };
@@ -255,6 +255,40 @@ where
         S: Lend,
     {
         ModeOf::<S>::IS_SYNC
+    }
+}
+
+/// How a [`Stateful`] hook is called with the owned arguments `A` of a slot with this mode.
+pub trait StartStateful<A> {
+    /// Starts the hook.
+    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
+    where
+        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
+        T: MaybeSend,
+        A: 'b;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: MaybeSend> StartStateful<A> for AsyncMode {
+    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
+    where
+        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
+        T: MaybeSend,
+        A: 'b,
+    {
+        HookFuture::boxed(hook.call::<S, A>(owned))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<A> StartStateful<A> for SyncMode {
+    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
+    where
+        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
+        T: MaybeSend,
+        A: 'b,
+    {
+        HookFuture::Ready(hook.call_now::<S, A>(owned))
     }
 }
 

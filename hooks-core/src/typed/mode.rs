@@ -4,8 +4,6 @@ use std::future::Future;
 
 use crate::bounds::MaybeSend;
 use crate::hook_future::HookFuture;
-use crate::stateful::Stateful;
-use crate::typed::slot_def::CallStateful;
 
 /// How the hooks of a slot return their output.
 pub trait Mode {
@@ -73,39 +71,5 @@ impl<T> Returns<T, SyncMode> for T {
         Self: 'a,
     {
         HookFuture::Ready(self)
-    }
-}
-
-/// How a [`Stateful`] hook is called with the owned arguments `A` of a slot with this mode.
-pub trait StartStateful<A> {
-    /// Starts the hook.
-    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
-    where
-        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
-        T: MaybeSend,
-        A: 'b;
-}
-
-#[diagnostic::do_not_recommend]
-impl<A: MaybeSend> StartStateful<A> for AsyncMode {
-    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
-    where
-        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
-        T: MaybeSend,
-        A: 'b,
-    {
-        HookFuture::boxed(hook.call::<S, A>(owned))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<A> StartStateful<A> for SyncMode {
-    fn start_stateful<'b, S, T>(hook: &'b Stateful<T>, owned: A) -> HookFuture<'b, S::Out>
-    where
-        S: for<'s> CallStateful<&'s mut T, A> + ?Sized + 'static,
-        T: MaybeSend,
-        A: 'b,
-    {
-        HookFuture::Ready(hook.call_now::<S, A>(owned))
     }
 }

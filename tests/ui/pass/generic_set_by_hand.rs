@@ -61,6 +61,8 @@ impl<C: Context + 'static> core::SlotDef for dyn Check<C> + '_ {
     }
 }
 
+impl<C: Context + 'static> core::AsyncSlot for dyn Check<C> + '_ {}
+
 impl<C: Context + 'static, H: Check<C>> core::CallHook<H> for dyn Check<C> {
     fn start<'b, 'a: 'b>(
         hook: &'b H,
