@@ -130,6 +130,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic #deprecated)]
         impl<#h> #set_name<#h> {
             /// Creates a set without hooks: every slot runs its default.
+            #[inline]
             #vis fn new() -> Self {
                 #set_name {
                     #(#slot_cfgs #fields: #field_values,)*
@@ -304,6 +305,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             /// Returns the registrations, in execution order.
+            #[inline]
             #vis fn describe(&self) -> #root::SetDescription {
                 let #mutable description = #root::SetDescription::__new(#set_text);
                 #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
@@ -320,12 +322,14 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             use #private as #short;
 
             impl #short::Debug for #set_name<'_> {
+                #[inline]
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {
                     #short::Debug::fmt(&#set_name::describe(self).__names(), f)
                 }
             }
 
             impl #short::Clone for #set_name<'_> {
+                #[inline]
                 fn clone(&self) -> Self {
                     #set_name {
                         #(#slot_cfgs #fields: self.#fields.__hooks_clone(),)*
@@ -336,6 +340,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             impl #short::Default for #set_name<'_> {
+                #[inline]
                 fn default() -> Self {
                     Self::new()
                 }

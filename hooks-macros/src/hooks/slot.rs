@@ -241,6 +241,7 @@ impl<'a> SlotExpansion<'a> {
         // On the parameter, not in the body: the lint stays as it is for the user's variables.
         let unused = (!idents.is_empty()).then(|| quote!(#[allow(unused_variables)]));
         quote_spanned! {*place=>
+            #[inline]
             fn now<#a>(#unused (#(#pats,)*): #args_type) -> #output #body
         }
     }

@@ -47,6 +47,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #doc]
+            #[inline]
             #vis fn #name(&self) -> #root::RegistrationsRef<'_, #h, dyn #hook> {
                 self.#field.__hooks_ref()
             }
@@ -105,6 +106,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #registrations_doc]
+            #[inline]
             #vis fn #registrations(&mut self) -> #root::#listed<'_, #h, dyn #hook> {
                 self.#field.#inner_registrations()
             }
