@@ -621,11 +621,6 @@ impl EntryMeta {
         self.priority == other.priority && self.constraints() == other.constraints()
     }
 
-    /// Returns `true` if the entry always runs, and in the order of its priority.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.is_constrained() && self.is_enabled && !self.is_conditional
-    }
-
     pub(crate) fn enable(&mut self, is_enabled: bool) {
         self.is_enabled = is_enabled;
     }

@@ -158,6 +158,8 @@ pub use typed::group::SameSet;
 #[doc(hidden)]
 pub use typed::into_hook::Hook;
 #[doc(hidden)]
+pub use typed::slot_def::AsyncSlot;
+#[doc(hidden)]
 pub use typed::slot_def::OmittedOutput;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};

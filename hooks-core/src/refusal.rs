@@ -52,6 +52,13 @@ impl RegistrationError {
         }
     }
 
+    /// Panics with the reason at the caller's line.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn panic(&self) -> ! {
+        panic!("{self}")
+    }
+
     /// Creates the error of a hook with a key that may not be replaced. For front ends.
     pub fn taken_key(hook: impl Into<String>, key: impl Into<String>) -> Self {
         RegistrationError::TakenKey {
@@ -124,8 +131,7 @@ impl<E> Refused<E> {
     #[cold]
     #[track_caller]
     pub fn panic(self) -> ! {
-        let error = self.into_error();
-        panic!("{error}")
+        self.into_error().panic()
     }
 }
 

@@ -10,7 +10,6 @@
 //! | `order` | the order of entries with `before` and `after` |
 
 use std::fmt;
-use std::mem;
 use std::slice;
 use std::sync::Arc;
 
@@ -26,9 +25,11 @@ mod list;
 mod node;
 mod order;
 
-use change::{Plan, Position, State};
+use change::Which;
+pub(crate) use change::{State, Store};
 pub(crate) use cursor::Cursor;
 use index::Lookup;
+pub(crate) use list::Change;
 use list::{List, Lists};
 pub(crate) use node::Node;
 
@@ -102,9 +103,8 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns the hook registered under this key, with its options.
     pub fn get(&self, key: &str) -> Option<(&H, &EntryMeta)> {
-        let leaves = self.lists.leaves();
-        let Position { leaf, at } = self.state.find(&leaves, Lookup::Key(key))?;
-        let node = &leaves[leaf][at];
+        let position = self.state.find(self.lists.entries(), Lookup::Key(key))?;
+        let node = self.lists.node(Which::All, position);
         Some((&node.hook, &node.meta))
     }
 
@@ -131,10 +131,25 @@ impl<H: ?Sized> Slot<H> {
     /// [`Entry::after`] names a key that is not registered, and that the replaced entry does not name
     /// either, or if the order would be a cycle. If [`Entry::if_absent`] finds another entry of the key.
     pub fn try_insert(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        if let Err(error) = self.state.check_timer(entry.meta()) {
-            return Err(Refused::new(error, entry));
-        }
-        self.register(entry)
+        let (hook, meta) = entry.into_parts();
+        let added = self.add(&hook, meta, false);
+        added.map_err(|refused| refused.map(|meta| Entry::from_parts(hook, meta)))
+    }
+
+    /// Registers a hook, which is not dropped if it is refused; with `is_alone`, removes all others.
+    fn add(
+        &mut self,
+        hook: &Arc<H>,
+        meta: Arc<EntryMeta>,
+        is_alone: bool,
+    ) -> Result<EntryId, Refused<Arc<EntryMeta>>> {
+        let (state, mut lists) = self.change(slice::from_ref(hook));
+        state.register(&mut lists, meta, is_alone)
+    }
+
+    /// Returns the state of the slot, and a change of its lists by which these hooks may be registered.
+    pub(crate) fn change<'l>(&'l mut self, hooks: &'l [Arc<H>]) -> (&'l mut State, Change<'l, H>) {
+        (&mut self.state, Change::new(&mut self.lists, hooks))
     }
 
     /// Registers several entries, which may name each other's keys. An unknown key is not an error
@@ -189,78 +204,33 @@ impl<H: ?Sized> Slot<H> {
         self.enable(Lookup::Id(id), is_enabled)
     }
 
-    fn register(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        let (hook, mut meta) = entry.into_parts();
-        // Without a list to change, 300 instructions less.
-        if self.is_empty() && meta.is_plain() {
-            let id = self.state.register_first(&mut meta);
-            self.lists.running = Some(List::new(Node { hook, meta }));
-            return Ok(id);
-        }
-        let leaves = self.lists.leaves();
-        match self.state.plan_insert(&leaves, meta) {
-            Ok((id, plan)) => {
-                self.carry_out(slice::from_ref(&hook), plan);
-                Ok(id)
-            }
-            Err(refused) => Err(refused.map(|meta| Entry::from_parts(hook, meta))),
-        }
-    }
-
     fn register_all(
         &mut self,
         hooks: Vec<Arc<H>>,
         metas: Vec<Arc<EntryMeta>>,
     ) -> Result<(), Refused<Vec<Entry<Arc<H>>>>> {
         if self.state.relates(&metas) {
-            let leaves = self.lists.leaves();
-            return match self.state.plan_insert_all(&leaves, metas) {
-                Ok(plan) => {
-                    self.carry_out(&hooks, plan);
-                    Ok(())
-                }
-                Err(refused) => Err(refused.map(|metas| entries_of(hooks, metas))),
-            };
+            let (state, mut lists) = self.change(&hooks);
+            let registered = state.register_all(&mut lists, metas);
+            drop(lists);
+            return registered.map_err(|refused| refused.map(|metas| entries_of(hooks, metas)));
         }
-        for (hook, meta) in hooks.into_iter().zip(metas) {
-            let registered = self.register(Entry::from_parts(hook, meta));
+        for (hook, meta) in hooks.iter().zip(metas) {
+            let (state, mut lists) = self.change(slice::from_ref(hook));
+            let registered = state.register_checked(&mut lists, meta);
             registered.expect("a checked entry without `before` and `after` is not refused");
         }
         Ok(())
     }
 
     fn enable(&mut self, wanted: Lookup<'_>, is_enabled: bool) -> bool {
-        let leaves = self.lists.leaves();
-        let Some(edit) = self.state.plan_enable(&leaves, wanted, is_enabled) else {
-            return false;
-        };
-        if let Some((Position { leaf, at }, edit)) = edit {
-            let hook = Arc::clone(&leaves[leaf][at].hook);
-            self.carry_out(&[hook], Plan::Edit(edit));
-        }
-        true
+        let (state, mut lists) = self.change(&[]);
+        state.enable(&mut lists, wanted, is_enabled)
     }
 
     fn take(&mut self, wanted: Lookup<'_>) -> bool {
-        let leaves = self.lists.leaves();
-        let Some(plan) = self.state.plan_remove(&leaves, wanted) else {
-            return false;
-        };
-        self.carry_out(&[], plan);
-        true
-    }
-
-    /// Changes the lists. The state has changed already.
-    fn carry_out(&mut self, hooks: &[Arc<H>], plan: Plan) {
-        let (has_disabled, has_conditions) = (self.state.disabled > 0, self.state.conditional > 0);
-        let lists = match plan {
-            Plan::Edit(edit) => self.lists.edited(hooks, edit, has_disabled, has_conditions),
-            Plan::Fill(entries) => self
-                .lists
-                .filled(hooks, &entries, has_disabled, has_conditions),
-        };
-        // Dropped last: the destructor of a removed hook may panic.
-        let _old = mem::replace(&mut self.lists, lists);
+        let (state, mut lists) = self.change(&[]);
+        state.remove(&mut lists, wanted)
     }
 
     /// Registers an entry, and removes all others.
@@ -287,26 +257,11 @@ impl<H: ?Sized> Slot<H> {
         entry: Entry<Arc<H>>,
     ) -> Result<bool, Refused<Entry<Arc<H>>>> {
         let had_entries = !self.is_empty();
-        self.try_replace(entry)?;
-        Ok(had_entries)
-    }
-
-    /// Registers an entry, removes all others, and returns the id.
-    pub(crate) fn try_replace(
-        &mut self,
-        entry: Entry<Arc<H>>,
-    ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        let checked = self.state.check_timer(entry.meta());
-        let checked = checked.and_then(|()| order::check_keys(entry.meta(), None, |_| false));
-        let present = self.iter().next().map(|(_, meta)| meta);
-        let checked = checked.and_then(|()| entry.meta().check_absent(present));
-        if let Err(error) = checked {
-            return Err(Refused::new(error, entry));
+        let (hook, meta) = entry.into_parts();
+        match self.add(&hook, meta, true) {
+            Ok(_) => Ok(had_entries),
+            Err(refused) => Err(refused.map(|meta| Entry::from_parts(hook, meta))),
         }
-        // Dropped last: the destructor of a replaced hook may panic.
-        let _old = mem::replace(&mut self.lists, Lists::new());
-        self.state.clear();
-        self.register(entry)
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
@@ -326,11 +281,8 @@ impl<H: ?Sized> Slot<H> {
         let ids = self.of_owner(owner);
         if ids.len() > 1 && self.state.relates(&[]) {
             // The order is computed once, and not for each entry.
-            let leaves = self.lists.leaves();
-            let plan = self
-                .state
-                .plan_remove_all(&leaves, |meta| meta.owner() == Some(owner));
-            self.carry_out(&[], plan);
+            let (state, mut lists) = self.change(&[]);
+            state.remove_owner(&mut lists, owner);
             return ids;
         }
         for id in &ids {
@@ -350,16 +302,14 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn of_owner(&self, owner: &str) -> Vec<EntryId> {
-        let metas = self.registered().map(|node| &node.meta);
-        let owned = metas.filter(|meta| meta.owner() == Some(owner));
-        owned.map(|meta| meta.id()).collect()
+        change::of_owner(self.lists.entries(), owner)
     }
 
     /// Returns an entry, which shares the hook, for [`adopt_all`](Self::adopt_all).
     pub fn entry(&mut self, id: EntryId) -> Option<Entry<Arc<H>>> {
-        let leaves = self.lists.leaves();
-        let Position { leaf, at } = self.state.find_indexed(&leaves, Lookup::Id(id))?;
-        Some(leaves[leaf][at].entry())
+        let entries = self.lists.entries();
+        let position = self.state.find_indexed(entries, Lookup::Id(id))?;
+        Some(self.lists.node(Which::All, position).entry())
     }
 
     /// Inserts entries that are registered in another slot, too, under their ids. They replace entries with
@@ -384,14 +334,14 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn adopt(&mut self, entry: Entry<Arc<H>>) -> Result<(), RegistrationError> {
-        let Err(refused) = self.register(adopted(entry)) else {
+        let (hook, meta) = adopted(entry).into_parts();
+        let (state, mut lists) = self.change(slice::from_ref(&hook));
+        let Err(refused) = state.register_checked(&mut lists, meta) else {
             return Ok(());
         };
-        let (error, entry) = refused.into_parts();
-        let (hook, meta) = adopted(entry).into_parts();
-        let leaves = self.lists.leaves();
-        let plan = self.state.plan_unrelated(&leaves, meta);
-        self.carry_out(slice::from_ref(&hook), plan);
+        let (error, mut meta) = refused.into_parts();
+        Arc::make_mut(&mut meta).adopt();
+        state.register_unrelated(&mut lists, meta);
         Err(error)
     }
 
@@ -403,11 +353,7 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns the options of all registrations, in execution order.
     pub(crate) fn metas(&self) -> Vec<&EntryMeta> {
-        let mut metas = Vec::with_capacity(self.len());
-        for node in self.registered() {
-            metas.push(&*node.meta);
-        }
-        metas
+        change::metas(self.lists.entries()).collect()
     }
 
     /// Returns the entries that run, if they are one leaf and have no conditions.

@@ -47,7 +47,7 @@ const ERRORS: &[(&str, usize)] = &[
     ("hooks_trait_several_mistakes", 9),
     ("toolset_several_mistakes", 6),
     // Each item of the slot, by the compiler's check of names and that of implementations.
-    ("hooks_slots_same_name_in_two_sets", 6),
+    ("hooks_slots_same_name_in_two_sets", 7),
     // The user's type has the name of the slot's trait.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate supertraits, and an `async fn` that takes `&self` of a

@@ -24,34 +24,176 @@ const MAX_ENTRIES: usize = 64;
 
 /// Position of an entry: its leaf, and its place in the leaf.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Position {
+pub(crate) struct Position {
     pub(super) leaf: usize,
     pub(super) at: usize,
 }
 
 /// The entries of a list, without their hooks.
-pub(super) trait Entries {
+pub(crate) trait Entries {
     fn leaf_count(&self) -> usize;
     fn leaf_len(&self, leaf: usize) -> usize;
     fn meta(&self, position: Position) -> &Arc<EntryMeta>;
 }
 
-/// The list that an edit makes, leaf by leaf.
-pub(super) trait Build {
+/// The entries of an empty list.
+pub(super) struct NoEntries;
+
+impl Entries for NoEntries {
+    fn leaf_count(&self) -> usize {
+        0
+    }
+
+    fn leaf_len(&self, _: usize) -> usize {
+        0
+    }
+
+    fn meta(&self, _: Position) -> &Arc<EntryMeta> {
+        unreachable!("an empty list has no position")
+    }
+}
+
+/// A change of the lists of a slot, of hooks of any type. An implementation is compiled for each slot,
+/// and is kept small.
+pub(crate) trait Store {
+    /// Returns the entries of a list before the change.
+    fn entries(&self, list: Which) -> &dyn Entries;
+    /// Begins a new list of this many leaves.
+    fn begin(&mut self, leaves: usize);
+    /// Appends a leaf of a list before the change.
+    fn share(&mut self, from: Which, leaf: usize);
+    /// Appends a leaf of this many entries, some of them from a list before the change.
+    fn leaf(&mut self, from: Which, len: usize, next: &mut dyn FnMut() -> Source);
+    /// Ends a new list.
+    fn finish(&mut self, list: Which, form: Form);
+    /// Puts the new lists in the place of the old ones, which are dropped with the change.
+    fn commit(&mut self);
+}
+
+/// One of the two lists of a slot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which {
+    /// The entries that run.
+    Running,
+    /// All entries.
+    All,
+}
+
+/// Where an entry of a new leaf comes from.
+pub(crate) enum Source {
+    /// The other list.
+    Old(Position),
+    /// A hook, with these options.
+    New(HookAt, Arc<EntryMeta>),
+}
+
+/// The form of a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Empty,
+    /// One leaf.
+    One,
+    Many,
+    Conditional,
+}
+
+/// The leaves of a list, made from those of another.
+#[derive(Debug, Default)]
+struct Recipe {
+    /// The first pieces, which need no allocation.
+    first: [Option<Piece>; TYPICAL_PIECES],
+    more: Vec<Option<Piece>>,
+    pieces: usize,
+    /// Number of the pieces that were taken out.
+    taken: usize,
+    leaves: usize,
+}
+
+/// A piece of a recipe.
+#[derive(Debug)]
+enum Piece {
+    /// Shares leaves of the other list.
+    Keep(Range<usize>),
+    /// Begins a leaf of this many entries.
+    Leaf(usize),
+    /// Appends entries of a leaf of the other list.
+    Copy(usize, Range<usize>),
+    /// Appends one entry.
+    Push(Arranged),
+}
+
+/// Leaves, a leaf with one more entry (its beginning, the entries before the new one, the new one, those
+/// after it), and leaves.
+const TYPICAL_PIECES: usize = 6;
+
+impl Recipe {
+    fn add(&mut self, piece: Piece) {
+        match self.first.get_mut(self.pieces) {
+            Some(place) => *place = Some(piece),
+            None => self.more.push(Some(piece)),
+        }
+        self.pieces += 1;
+    }
+
+    /// Takes the next piece out.
+    fn next(&mut self) -> Option<Piece> {
+        let at = self.taken;
+        self.taken += 1;
+        match self.first.get_mut(at) {
+            Some(place) => place.take(),
+            None => self.more.get_mut(at - TYPICAL_PIECES)?.take(),
+        }
+    }
+
     /// Shares leaves of the old list.
-    fn keep(&mut self, leaves: Range<usize>);
-    /// Ends the last leaf, and begins one of this many entries. An empty leaf is left out.
-    fn begin_leaf(&mut self, len: usize);
+    fn keep(&mut self, leaves: Range<usize>) {
+        if !leaves.is_empty() {
+            self.leaves += leaves.len();
+            self.add(Piece::Keep(leaves));
+        }
+    }
+
+    /// Begins a leaf of this many entries, which are appended next. An empty leaf is left out.
+    fn begin_leaf(&mut self, len: usize) {
+        if len > 0 {
+            self.leaves += 1;
+            self.add(Piece::Leaf(len));
+        }
+    }
+
     /// Appends entries of an old leaf.
-    fn copy(&mut self, leaf: usize, entries: Range<usize>);
-    /// Appends one entry with these options.
-    fn push(&mut self, hook: HookAt, meta: Arc<EntryMeta>);
+    fn copy(&mut self, leaf: usize, entries: Range<usize>) {
+        if !entries.is_empty() {
+            self.add(Piece::Copy(leaf, entries));
+        }
+    }
+
+    /// Appends entries of old leaves.
+    fn copy_each(&mut self, entries: &[Position]) {
+        for &Position { leaf, at } in entries {
+            self.copy(leaf, at..at + 1);
+        }
+    }
+
+    /// Appends one entry.
+    fn push(&mut self, entry: Arranged) {
+        self.add(Piece::Push(entry));
+    }
+
+    fn form(&self, has_conditions: bool) -> Form {
+        match self.leaves {
+            0 => Form::Empty,
+            _ if has_conditions => Form::Conditional,
+            1 => Form::One,
+            _ => Form::Many,
+        }
+    }
 }
 
 /// Where the hook of a new entry is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum HookAt {
-    /// Position in the list of all entries.
+pub(crate) enum HookAt {
+    /// Position in the list of all entries before the change.
     Old(Position),
     /// Number of a hook that is to be registered.
     New(usize),
@@ -61,8 +203,7 @@ pub(super) enum HookAt {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edit {
     pub(super) removed: Option<Arc<EntryMeta>>,
-    /// Its hook is the first one to be registered.
-    pub(super) added: Option<Arc<EntryMeta>>,
+    pub(super) added: Option<Arranged>,
 }
 
 impl Edit {
@@ -70,22 +211,13 @@ impl Edit {
     pub(super) fn of_enabled(self) -> Self {
         Edit {
             removed: self.removed.filter(|meta| meta.is_enabled()),
-            added: self.added.filter(|meta| meta.is_enabled()),
+            added: self.added.filter(|entry| entry.meta.is_enabled()),
         }
     }
 }
 
-/// Outcome of an edit of one list.
-#[derive(Debug)]
-pub(super) enum Edited {
-    Unchanged,
-    Complete,
-    /// The new list is to be edited once more.
-    Next(Edit),
-}
-
-/// One entry of a slot that computes the order of all.
-#[derive(Debug)]
+/// A new entry, or one whose options or whose place change.
+#[derive(Debug, Clone)]
 pub(super) struct Arranged {
     hook: HookAt,
     meta: Arc<EntryMeta>,
@@ -100,8 +232,8 @@ pub(super) enum Plan {
 }
 
 /// What a slot has beside its lists.
-pub(super) struct State {
-    pub(super) len: usize,
+pub(crate) struct State {
+    pub(crate) len: usize,
     /// Number of disabled entries.
     pub(super) disabled: usize,
     /// Number of enabled entries with a condition.
@@ -145,12 +277,145 @@ impl State {
         self.unreplacing = 0;
     }
 
-    /// Registers the first entry of a slot without entries. It is [plain](EntryMeta::is_plain).
-    pub(super) fn register_first(&mut self, meta: &mut Arc<EntryMeta>) -> EntryId {
+    /// Registers a hook, and returns its id; with `is_alone`, removes all others.
+    ///
+    /// # Errors
+    /// As [`Slot::try_insert`](super::Slot::try_insert); nothing has changed then.
+    pub(crate) fn register(
+        &mut self,
+        lists: &mut dyn Store,
+        meta: Arc<EntryMeta>,
+        is_alone: bool,
+    ) -> Result<EntryId, Refused<Arc<EntryMeta>>> {
+        let entries = lists.entries(Which::All);
+        let checked = match is_alone {
+            true => self.check_alone(entries, &meta),
+            false => self.check_timer(&meta),
+        };
+        let (id, plan) = match checked {
+            Err(error) => return Err(Refused::new(error, meta)),
+            Ok(()) if is_alone => self.plan_alone(meta),
+            Ok(()) => self.plan_insert(entries, meta)?,
+        };
+        self.carry_out(lists, plan);
+        Ok(id)
+    }
+
+    /// Registers a hook whose options are checked.
+    ///
+    /// # Errors
+    /// If the order would be a cycle; nothing has changed then.
+    pub(super) fn register_checked(
+        &mut self,
+        lists: &mut dyn Store,
+        meta: Arc<EntryMeta>,
+    ) -> Result<(), Refused<Arc<EntryMeta>>> {
+        let (_, plan) = self.plan_insert(lists.entries(Which::All), meta)?;
+        self.carry_out(lists, plan);
+        Ok(())
+    }
+
+    /// Registers an entry whose order would be a cycle: without the constraints between the entry and
+    /// others.
+    pub(super) fn register_unrelated(&mut self, lists: &mut dyn Store, meta: Arc<EntryMeta>) {
+        let plan = self.plan_unrelated(lists.entries(Which::All), meta);
+        self.carry_out(lists, plan);
+    }
+
+    /// Registers several hooks. They may name keys that are not registered.
+    ///
+    /// # Errors
+    /// If the order would be a cycle; nothing has changed then.
+    pub(super) fn register_all(
+        &mut self,
+        lists: &mut dyn Store,
+        metas: Vec<Arc<EntryMeta>>,
+    ) -> Result<(), Refused<Vec<Arc<EntryMeta>>>> {
+        let plan = self.plan_insert_all(lists.entries(Which::All), metas)?;
+        self.carry_out(lists, plan);
+        Ok(())
+    }
+
+    /// Removes an entry. Returns `false` if there is none.
+    pub(super) fn remove(&mut self, lists: &mut dyn Store, wanted: Lookup<'_>) -> bool {
+        let plan = self.plan_remove(lists.entries(Which::All), wanted);
+        let is_found = plan.is_some();
+        if let Some(plan) = plan {
+            self.carry_out(lists, plan);
+        }
+        is_found
+    }
+
+    /// Removes the entries of an owner, and computes the order of the others.
+    pub(super) fn remove_owner(&mut self, lists: &mut dyn Store, owner: &str) {
+        let mut all = all(lists.entries(Which::All));
+        all.retain(|entry| entry.meta.owner() != Some(owner));
+        let plan = self.arrange(all);
+        let plan = plan.expect("the other entries had an order");
+        self.carry_out(lists, plan);
+    }
+
+    /// Enables or disables an entry. Returns `false` if there is none.
+    pub(super) fn enable(
+        &mut self,
+        lists: &mut dyn Store,
+        wanted: Lookup<'_>,
+        is_enabled: bool,
+    ) -> bool {
+        let edit = self.plan_enable(lists.entries(Which::All), wanted, is_enabled);
+        let is_found = edit.is_some();
+        if let Some(Some(edit)) = edit {
+            self.carry_out(lists, Plan::Edit(edit));
+        }
+        is_found
+    }
+
+    /// Makes the lists after a change, which the state has already.
+    fn carry_out(&self, lists: &mut dyn Store, plan: Plan) {
+        let (has_disabled, has_conditions) = (self.disabled > 0, self.conditional > 0);
+        match plan {
+            Plan::Edit(edit) => {
+                if has_disabled {
+                    edit_list(lists, Which::All, edit.clone(), false);
+                }
+                edit_list(lists, Which::Running, edit.of_enabled(), has_conditions);
+            }
+            Plan::Fill(entries) => {
+                if has_disabled {
+                    let mut recipe = fill(&entries, true);
+                    build(lists, Which::All, Which::All, &mut recipe, false);
+                }
+                let mut recipe = fill(&entries, false);
+                build(
+                    lists,
+                    Which::Running,
+                    Which::All,
+                    &mut recipe,
+                    has_conditions,
+                );
+            }
+        }
+        lists.commit();
+    }
+
+    /// Returns an error if the slot refuses an entry that is to replace all others.
+    fn check_alone(
+        &self,
+        entries: &dyn Entries,
+        meta: &EntryMeta,
+    ) -> Result<(), RegistrationError> {
+        self.check_timer(meta)?;
+        order::check_keys(meta, None, &mut |_| false)?;
+        meta.check_absent(metas(entries).next())
+    }
+
+    fn plan_alone(&mut self, mut meta: Arc<EntryMeta>) -> (EntryId, Plan) {
+        self.clear();
         let sequence = self.take_sequence();
-        let id = Arc::make_mut(meta).register(self.timer.as_ref(), sequence);
-        self.remember(meta);
-        id
+        let id = Arc::make_mut(&mut meta).register(self.timer.as_ref(), sequence);
+        self.remember(&meta);
+        let hook = HookAt::New(0);
+        (id, Plan::Fill(vec![Arranged { hook, meta }]))
     }
 
     fn take_sequence(&mut self) -> u64 {
@@ -212,7 +477,7 @@ impl State {
     ///
     /// # Errors
     /// As [`Slot::try_insert`](super::Slot::try_insert); nothing has changed then.
-    pub(super) fn plan_insert(
+    fn plan_insert(
         &mut self,
         entries: &dyn Entries,
         mut meta: Arc<EntryMeta>,
@@ -246,9 +511,10 @@ impl State {
             new.set_rank(rank);
         }
         self.remember(&meta);
+        let hook = HookAt::New(0);
         let edit = Edit {
             removed: old,
-            added: Some(meta),
+            added: Some(Arranged { hook, meta }),
         };
         Ok((id, Plan::Edit(edit)))
     }
@@ -276,11 +542,7 @@ impl State {
 
     /// Plans the registration of an entry whose order would be a cycle: without the constraints between
     /// the entry and others.
-    pub(super) fn plan_unrelated(
-        &mut self,
-        entries: &dyn Entries,
-        mut meta: Arc<EntryMeta>,
-    ) -> Plan {
+    fn plan_unrelated(&mut self, entries: &dyn Entries, mut meta: Arc<EntryMeta>) -> Plan {
         Arc::make_mut(&mut meta).retain_constraints(|_| false);
         let mut all = all(entries);
         let replaced = meta.key().and_then(|key| {
@@ -307,7 +569,7 @@ impl State {
     ///
     /// # Errors
     /// If the order would be a cycle; nothing has changed then.
-    pub(super) fn plan_insert_all(
+    fn plan_insert_all(
         &mut self,
         entries: &dyn Entries,
         metas: Vec<Arc<EntryMeta>>,
@@ -375,11 +637,7 @@ impl State {
     }
 
     /// Plans the removal of an entry, if it exists.
-    pub(super) fn plan_remove(
-        &mut self,
-        entries: &dyn Entries,
-        wanted: Lookup<'_>,
-    ) -> Option<Plan> {
+    fn plan_remove(&mut self, entries: &dyn Entries, wanted: Lookup<'_>) -> Option<Plan> {
         let position = self.find_indexed(entries, wanted)?;
         let removed = Arc::clone(entries.meta(position));
         if self.constrained > 0 && self.moves_others(entries, &removed) {
@@ -396,40 +654,28 @@ impl State {
         Some(Plan::Edit(edit))
     }
 
-    /// Plans the removal of entries, and computes the order of the others.
-    pub(super) fn plan_remove_all(
-        &mut self,
-        entries: &dyn Entries,
-        is_removed: impl Fn(&EntryMeta) -> bool,
-    ) -> Plan {
-        let mut all = all(entries);
-        all.retain(|entry| !is_removed(&entry.meta));
-        let plan = self.arrange(all);
-        plan.expect("the other entries had an order")
-    }
-
-    /// Plans that an entry is enabled or disabled, if it exists. Returns the edit with the position of
-    /// its hook; `None` within if the entry is so already.
-    pub(super) fn plan_enable(
+    /// Plans that an entry is enabled or disabled, if it exists. Returns the edit; `None` within if the
+    /// entry is so already.
+    fn plan_enable(
         &mut self,
         entries: &dyn Entries,
         wanted: Lookup<'_>,
         is_enabled: bool,
-    ) -> Option<Option<(Position, Edit)>> {
+    ) -> Option<Option<Edit>> {
         let position = self.find_indexed(entries, wanted)?;
         let removed = Arc::clone(entries.meta(position));
         if removed.is_enabled() == is_enabled {
             return Some(None);
         }
-        let mut added = Arc::clone(&removed);
-        Arc::make_mut(&mut added).enable(is_enabled);
+        let mut meta = Arc::clone(&removed);
+        Arc::make_mut(&mut meta).enable(is_enabled);
         self.forget(&removed);
-        self.remember(&added);
-        let edit = Edit {
+        self.remember(&meta);
+        let hook = HookAt::Old(position);
+        Some(Some(Edit {
             removed: Some(removed),
-            added: Some(added),
-        };
-        Some(Some((position, edit)))
+            added: Some(Arranged { hook, meta }),
+        }))
     }
 
     /// Returns the rank of a new entry in a slot with constraints, if no other entry moves.
@@ -442,7 +688,7 @@ impl State {
         meta: &EntryMeta,
         old: Option<&EntryMeta>,
     ) -> Result<Option<Rank>, RegistrationError> {
-        order::check_keys(meta, old, |key| {
+        order::check_keys(meta, old, &mut |key| {
             self.find_indexed(entries, Lookup::Key(key)).is_some()
         })?;
         let sequence = old.map_or(self.next_sequence, EntryMeta::sequence);
@@ -622,60 +868,177 @@ fn rank_directly_after(entries: &dyn Entries, previous: &EntryMeta, natural: Ran
     (rank < end).then_some(rank)
 }
 
-/// Edits one list, whose entries these are.
-pub(super) fn edit(entries: &dyn Entries, new: &mut dyn Build, edit: Edit) -> Edited {
+/// Edits one list.
+fn edit_list(lists: &mut dyn Store, list: Which, edit: Edit, has_conditions: bool) {
+    let mut recipe = Recipe::default();
+    prepare(lists.entries(list), edit, &mut recipe);
+    build(lists, list, list, &mut recipe, has_conditions);
+}
+
+/// Makes a new list from one before the change.
+fn build(
+    lists: &mut dyn Store,
+    list: Which,
+    from: Which,
+    recipe: &mut Recipe,
+    has_conditions: bool,
+) {
+    let form = recipe.form(has_conditions);
+    lists.begin(recipe.leaves);
+    while let Some(piece) = recipe.next() {
+        match piece {
+            Piece::Keep(kept) => kept.for_each(|leaf| lists.share(from, leaf)),
+            Piece::Leaf(len) => {
+                let (mut leaf, mut copies) = (0, 0..0);
+                lists.leaf(from, len, &mut || {
+                    loop {
+                        if let Some(at) = copies.next() {
+                            return Source::Old(Position { leaf, at });
+                        }
+                        match recipe.next() {
+                            Some(Piece::Copy(other, entries)) => (leaf, copies) = (other, entries),
+                            Some(Piece::Push(new)) => return Source::New(new.hook, new.meta),
+                            _ => unreachable!("a leaf has the stated number of entries"),
+                        }
+                    }
+                });
+            }
+            Piece::Copy(..) | Piece::Push(_) => unreachable!("an entry belongs to a leaf"),
+        }
+    }
+    lists.finish(list, form);
+}
+
+/// Writes the recipe of the list after an edit.
+fn prepare(entries: &dyn Entries, edit: Edit, new: &mut Recipe) {
     match (edit.removed, edit.added) {
-        (None, None) => return Edited::Unchanged,
+        (None, None) => new.keep(0..entries.leaf_count()),
         (None, Some(added)) => add_to(entries, new, added),
-        (Some(removed), Some(added)) if removed.rank() == added.rank() => {
+        (Some(removed), Some(added)) if removed.rank() == added.meta.rank() => {
             replace(entries, new, added);
         }
-        (Some(removed), added) => {
-            take(entries, new, &removed);
-            if added.is_some() {
-                return Edited::Next(Edit {
-                    removed: None,
-                    added,
-                });
+        (Some(removed), None) => take(entries, new, &removed),
+        (Some(removed), Some(added)) => {
+            let mut rest = Recipe::default();
+            take(entries, &mut rest, &removed);
+            let rest = Outline::new(entries, &mut rest);
+            let mut last = Recipe::default();
+            add_to(&rest, &mut last, added);
+            rest.follow(&mut last, new);
+        }
+    }
+}
+
+/// A list after a recipe of kept leaves and copied entries, which is not built.
+struct Outline<'e> {
+    entries: &'e dyn Entries,
+    leaves: Vec<OutlineLeaf>,
+}
+
+enum OutlineLeaf {
+    /// A leaf of the list before.
+    Kept(usize),
+    /// Entries of the list before, by position.
+    Copied(Vec<Position>),
+}
+
+impl<'e> Outline<'e> {
+    fn new(entries: &'e dyn Entries, recipe: &mut Recipe) -> Self {
+        let mut leaves = Vec::with_capacity(recipe.leaves);
+        while let Some(piece) = recipe.next() {
+            match (piece, leaves.last_mut()) {
+                (Piece::Keep(kept), _) => leaves.extend(kept.map(OutlineLeaf::Kept)),
+                (Piece::Leaf(len), _) => leaves.push(OutlineLeaf::Copied(Vec::with_capacity(len))),
+                (Piece::Copy(leaf, copies), Some(OutlineLeaf::Copied(copied))) => {
+                    copied.extend(copies.map(|at| Position { leaf, at }));
+                }
+                (Piece::Copy(..) | Piece::Push(_), _) => unreachable!("an entry of a new leaf"),
+            }
+        }
+        Outline { entries, leaves }
+    }
+
+    /// Writes the recipe with the effect of this list's recipe and of another after it.
+    fn follow(&self, recipe: &mut Recipe, new: &mut Recipe) {
+        while let Some(piece) = recipe.next() {
+            match piece {
+                Piece::Keep(kept) => {
+                    for leaf in kept {
+                        match &self.leaves[leaf] {
+                            OutlineLeaf::Kept(leaf) => new.keep(*leaf..leaf + 1),
+                            OutlineLeaf::Copied(copied) => {
+                                new.begin_leaf(copied.len());
+                                new.copy_each(copied);
+                            }
+                        }
+                    }
+                }
+                Piece::Leaf(len) => new.begin_leaf(len),
+                Piece::Copy(leaf, copies) => match &self.leaves[leaf] {
+                    OutlineLeaf::Kept(leaf) => new.copy(*leaf, copies),
+                    OutlineLeaf::Copied(copied) => new.copy_each(&copied[copies]),
+                },
+                Piece::Push(entry) => new.push(entry),
             }
         }
     }
-    Edited::Complete
 }
 
-/// Builds a list of the given entries: of the enabled ones, unless `has_disabled`.
-pub(super) fn fill(new: &mut dyn Build, entries: &[Arranged], has_disabled: bool) {
+impl Entries for Outline<'_> {
+    fn leaf_count(&self) -> usize {
+        self.leaves.len()
+    }
+
+    fn leaf_len(&self, leaf: usize) -> usize {
+        match &self.leaves[leaf] {
+            OutlineLeaf::Kept(leaf) => self.entries.leaf_len(*leaf),
+            OutlineLeaf::Copied(copied) => copied.len(),
+        }
+    }
+
+    fn meta(&self, Position { leaf, at }: Position) -> &Arc<EntryMeta> {
+        self.entries.meta(match &self.leaves[leaf] {
+            OutlineLeaf::Kept(leaf) => Position { leaf: *leaf, at },
+            OutlineLeaf::Copied(copied) => copied[at],
+        })
+    }
+}
+
+/// Returns the recipe of a list of the given entries: of the enabled ones, unless `has_disabled`.
+fn fill(entries: &[Arranged], has_disabled: bool) -> Recipe {
+    let mut new = Recipe::default();
     let is_in_list = |entry: &&Arranged| has_disabled || entry.meta.is_enabled();
     let entries: Vec<_> = entries.iter().filter(is_in_list).collect();
     for leaf in entries.chunks(MAX_ENTRIES) {
         new.begin_leaf(leaf.len());
         for entry in leaf {
-            new.push(entry.hook, Arc::clone(&entry.meta));
+            new.push((*entry).clone());
         }
     }
+    new
 }
 
 /// Builds the list with an entry in the place of the entry of the same rank.
-fn replace(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
-    let Position { leaf, at } = position(entries, meta.rank());
+fn replace(entries: &dyn Entries, new: &mut Recipe, added: Arranged) {
+    let Position { leaf, at } = position(entries, added.meta.rank());
     let len = entries.leaf_len(leaf);
     new.keep(0..leaf);
     new.begin_leaf(len);
     new.copy(leaf, 0..at);
-    new.push(HookAt::New(0), meta);
+    new.push(added);
     new.copy(leaf, at + 1..len);
     new.keep(leaf + 1..entries.leaf_count());
 }
 
 /// Builds the list with one more entry, whose rank no entry of the list has.
-fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
+fn add_to(entries: &dyn Entries, new: &mut Recipe, added: Arranged) {
     let leaves = entries.leaf_count();
     if leaves == 0 {
         new.begin_leaf(1);
-        new.push(HookAt::New(0), meta);
+        new.push(added);
         return;
     }
-    let Position { leaf, at } = position(entries, meta.rank());
+    let Position { leaf, at } = position(entries, added.meta.rank());
     let len = entries.leaf_len(leaf);
     // Number of entries of the leaf that is then split in two.
     let left = match len {
@@ -686,13 +1049,13 @@ fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
     new.begin_leaf(left);
     if left > len {
         new.copy(leaf, 0..at);
-        new.push(HookAt::New(0), meta);
+        new.push(added);
         if at < len {
             new.copy(leaf, at..len);
         }
     } else if at < left {
         new.copy(leaf, 0..at);
-        new.push(HookAt::New(0), meta);
+        new.push(added);
         new.copy(leaf, at..left - 1);
         new.begin_leaf(len + 1 - left);
         new.copy(leaf, left - 1..len);
@@ -700,14 +1063,14 @@ fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
         new.copy(leaf, 0..left);
         new.begin_leaf(len + 1 - left);
         new.copy(leaf, left..at);
-        new.push(HookAt::New(0), meta);
+        new.push(added);
         new.copy(leaf, at..len);
     }
     new.keep(leaf + 1..leaves);
 }
 
 /// Builds the list without an entry.
-fn take(entries: &dyn Entries, new: &mut dyn Build, removed: &EntryMeta) {
+fn take(entries: &dyn Entries, new: &mut Recipe, removed: &EntryMeta) {
     let (Position { leaf, at }, leaves) = (position(entries, removed.rank()), entries.leaf_count());
     let left = entries.leaf_len(leaf) - 1;
     let fits = |next: usize| next < leaves && left + entries.leaf_len(next) <= MAX_ENTRIES / 2;
@@ -740,6 +1103,17 @@ fn all(entries: &dyn Entries) -> Vec<Arranged> {
         meta: Arc::clone(entries.meta(position)),
     };
     positions(entries).map(entry).collect()
+}
+
+/// Iterates over the options of all entries.
+pub(super) fn metas(entries: &dyn Entries) -> impl Iterator<Item = &EntryMeta> {
+    positions(entries).map(|at| &**entries.meta(at))
+}
+
+/// Returns the ids of the entries of an owner.
+pub(super) fn of_owner(entries: &dyn Entries, owner: &str) -> Vec<EntryId> {
+    let owned = metas(entries).filter(|meta| meta.owner() == Some(owner));
+    owned.map(EntryMeta::id).collect()
 }
 
 /// Iterates over the positions of all entries.

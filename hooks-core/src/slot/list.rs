@@ -5,11 +5,10 @@
 //! module `change`, which decides what a list contains, is compiled once.
 
 use std::mem;
-use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-use super::change::{self, Arranged, Build, Edit, Edited, Entries, HookAt, Position, position};
+use super::change::{Entries, Form, HookAt, NoEntries, Position, Source, Store, Which, position};
 use super::node::Node;
 use crate::entry::{EntryMeta, Rank};
 
@@ -21,16 +20,12 @@ pub(super) enum List<H: ?Sized> {
     /// One leaf.
     One(Leaf<H>),
     /// Two leaves or more.
-    Many(Arc<[Leaf<H>]>),
+    Many(Arc<Vec<Leaf<H>>>),
     /// One leaf or more, of entries of which some have a condition.
-    Conditional(Arc<[Leaf<H>]>),
+    Conditional(Arc<Vec<Leaf<H>>>),
 }
 
 impl<H: ?Sized> List<H> {
-    pub(super) fn new(node: Node<H>) -> Self {
-        List::One(Arc::new([node]))
-    }
-
     pub(super) fn leaves(&self) -> &[Leaf<H>] {
         match self {
             List::One(leaf) => slice::from_ref(leaf),
@@ -41,8 +36,10 @@ impl<H: ?Sized> List<H> {
     /// Returns the leaf after the one that has the entry of this rank; empty after the last leaf.
     pub(super) fn leaf_after(&self, rank: Rank) -> &[Node<H>] {
         let leaves = self.leaves();
-        let next = position(&leaves, rank).leaf + 1;
-        leaves.get(next).map_or(&[], |leaf| leaf)
+        match leaves.get(position(self, rank).leaf + 1) {
+            None => &[],
+            Some(leaf) => leaf,
+        }
     }
 }
 
@@ -72,76 +69,31 @@ impl<H: ?Sized> Lists<H> {
         }
     }
 
+    /// Returns a list.
+    fn get(&self, list: Which) -> Option<&List<H>> {
+        match (list, &self.all) {
+            (Which::All, Some(all)) => Some(all),
+            _ => self.running.as_ref(),
+        }
+    }
+
     /// Returns the list of all entries.
     pub(super) fn all(&self) -> Option<&List<H>> {
-        self.all.as_ref().or(self.running.as_ref())
+        self.get(Which::All)
     }
 
-    /// Returns the leaves of all entries.
-    pub(super) fn leaves(&self) -> &[Leaf<H>] {
-        self.all().map_or(&[], List::leaves)
+    /// Returns all entries, without their hooks.
+    pub(super) fn entries(&self) -> &dyn Entries {
+        entries(self.all())
     }
 
-    /// Returns the lists after an edit. `has_disabled` and `has_conditions` describe the entries
-    /// after the edit: some are disabled; some that run have a condition.
-    pub(super) fn edited(
-        &self,
-        hooks: &[Arc<H>],
-        edit: Edit,
-        has_disabled: bool,
-        has_conditions: bool,
-    ) -> Self {
-        if !has_disabled && self.all.is_none() {
-            return Lists {
-                running: edited(self.running.as_ref(), hooks, edit, has_conditions),
-                all: None,
-            };
-        }
-        // Before the first entry is disabled, all entries run.
-        let all = has_disabled.then(|| edited(self.all(), hooks, edit.clone(), false));
-        let running = self.running.as_ref();
-        Lists {
-            running: edited(running, hooks, edit.of_enabled(), has_conditions),
-            all: all.flatten(),
-        }
-    }
-
-    /// Returns the lists of these entries.
-    pub(super) fn filled(
-        &self,
-        hooks: &[Arc<H>],
-        entries: &[Arranged],
-        has_disabled: bool,
-        has_conditions: bool,
-    ) -> Self {
-        let filled = |has_disabled, has_conditions| {
-            let mut new = Builder::new(self.leaves(), hooks);
-            change::fill(&mut new, entries, has_disabled);
-            new.finish(has_conditions)
-        };
-        Lists {
-            running: filled(false, has_conditions),
-            all: has_disabled.then(|| filled(true, false)).flatten(),
-        }
-    }
-}
-
-/// Returns the list after an edit.
-fn edited<H: ?Sized>(
-    list: Option<&List<H>>,
-    hooks: &[Arc<H>],
-    edit: Edit,
-    has_conditions: bool,
-) -> Option<List<H>> {
-    let leaves = list.map_or(&[][..], List::leaves);
-    let mut new = Builder::new(leaves, hooks);
-    match change::edit(&leaves, &mut new, edit) {
-        Edited::Unchanged => list.cloned(),
-        Edited::Complete => new.finish(has_conditions),
-        Edited::Next(rest) => {
-            let shorter = new.finish(has_conditions);
-            edited(shorter.as_ref(), hooks, rest, has_conditions)
-        }
+    /// Returns the entry at a position of a list.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub(super) fn node(&self, list: Which, Position { leaf, at }: Position) -> &Node<H> {
+        let list = self.get(list).expect("a position belongs to an entry");
+        &list.leaves()[leaf][at]
     }
 }
 
@@ -154,93 +106,115 @@ impl<H: ?Sized> Clone for Lists<H> {
     }
 }
 
-impl<H: ?Sized> Entries for &[Leaf<H>] {
+impl<H: ?Sized> Entries for List<H> {
     fn leaf_count(&self) -> usize {
-        self.len()
+        self.leaves().len()
     }
 
     fn leaf_len(&self, leaf: usize) -> usize {
-        self[leaf].len()
+        self.leaves()[leaf].len()
     }
 
     fn meta(&self, Position { leaf, at }: Position) -> &Arc<EntryMeta> {
-        &self[leaf][at].meta
+        &self.leaves()[leaf][at].meta
     }
 }
 
-/// The list that an edit makes.
-struct Builder<'l, H: ?Sized> {
-    old: &'l [Leaf<H>],
+fn entries<H: ?Sized>(list: Option<&List<H>>) -> &dyn Entries {
+    match list {
+        None => &NoEntries,
+        Some(list) => list,
+    }
+}
+
+/// A change of the lists of a slot.
+pub(crate) struct Change<'l, H: ?Sized> {
+    /// The lists before the change, until they are replaced.
+    lists: &'l mut Lists<H>,
+    /// The new lists. Dropped last, with hooks that were removed: their destructors may panic.
+    new: Lists<H>,
     /// The hooks to be registered.
     hooks: &'l [Arc<H>],
+    /// The leaves of the list that has begun, but the last.
     leaves: Vec<Leaf<H>>,
-    /// The entries of the last leaf.
-    nodes: Vec<Node<H>>,
+    /// The last leaf. The only one of a list needs no `Vec`.
+    last: Option<Leaf<H>>,
 }
 
-impl<'l, H: ?Sized> Builder<'l, H> {
-    fn new(old: &'l [Leaf<H>], hooks: &'l [Arc<H>]) -> Self {
-        Builder {
-            old,
+impl<'l, H: ?Sized> Change<'l, H> {
+    pub(super) fn new(lists: &'l mut Lists<H>, hooks: &'l [Arc<H>]) -> Self {
+        Change {
+            lists,
+            new: Lists::new(),
             hooks,
             leaves: Vec::new(),
-            nodes: Vec::new(),
+            last: None,
         }
     }
 
-    /// Returns the new list; `None` if it is empty.
-    fn finish(mut self, has_conditions: bool) -> Option<List<H>> {
-        if self.leaves.is_empty() && !self.nodes.is_empty() && !has_conditions {
-            return Some(List::One(self.nodes.into()));
-        }
-        self.end_leaf();
-        match self.leaves.len() {
-            0 => None,
-            _ if has_conditions => Some(List::Conditional(self.leaves.into())),
-            1 => self.leaves.pop().map(List::One),
-            _ => Some(List::Many(self.leaves.into())),
-        }
-    }
-
-    fn end_leaf(&mut self) {
-        if !self.nodes.is_empty() {
-            let nodes = mem::take(&mut self.nodes);
-            self.leaves.push(nodes.into());
+    fn append(&mut self, leaf: Leaf<H>) {
+        if let Some(before) = self.last.replace(leaf) {
+            self.leaves.push(before);
         }
     }
 }
 
-impl<H: ?Sized> Build for Builder<'_, H> {
-    fn keep(&mut self, leaves: Range<usize>) {
-        if leaves.is_empty() {
-            return;
-        }
-        if self.leaves.is_empty() {
-            self.leaves.reserve_exact(self.old.len() + 1);
-        }
-        self.end_leaf();
-        for leaf in &self.old[leaves] {
-            self.leaves.push(Arc::clone(leaf));
+impl<H: ?Sized> Store for Change<'_, H> {
+    fn entries(&self, list: Which) -> &dyn Entries {
+        entries(self.lists.get(list))
+    }
+
+    fn begin(&mut self, leaves: usize) {
+        if leaves > 1 {
+            self.leaves.reserve_exact(leaves);
         }
     }
 
-    fn begin_leaf(&mut self, len: usize) {
-        self.end_leaf();
-        self.nodes = Vec::with_capacity(len);
+    fn share(&mut self, from: Which, leaf: usize) {
+        let list = self.lists.get(from).expect("the list has leaves");
+        let leaf = Arc::clone(&list.leaves()[leaf]);
+        self.append(leaf);
     }
 
-    fn copy(&mut self, leaf: usize, entries: Range<usize>) {
-        for node in &self.old[leaf][entries] {
-            self.nodes.push(node.clone());
-        }
-    }
-
-    fn push(&mut self, hook: HookAt, meta: Arc<EntryMeta>) {
-        let hook = match hook {
-            HookAt::Old(Position { leaf, at }) => &self.old[leaf][at].hook,
-            HookAt::New(number) => &self.hooks[number],
+    fn leaf(&mut self, from: Which, len: usize, next: &mut dyn FnMut() -> Source) {
+        let (lists, hooks) = (&*self.lists, self.hooks);
+        let node = |_| match next() {
+            Source::Old(position) => lists.node(from, position).clone(),
+            Source::New(hook, meta) => {
+                let hook = match hook {
+                    HookAt::Old(position) => &lists.node(Which::All, position).hook,
+                    HookAt::New(number) => &hooks[number],
+                };
+                let hook = Arc::clone(hook);
+                Node { hook, meta }
+            }
         };
-        let hook = Arc::clone(hook);
-        self.nodes.push(Node { hook, meta });
+        let leaf = (0..len).map(node).collect();
+        self.append(leaf);
+    }
+
+    fn finish(&mut self, list: Which, form: Form) {
+        let last = self.last.take();
+        let new = if let Form::One = form {
+            last.map(List::One)
+        } else {
+            let mut leaves = mem::take(&mut self.leaves);
+            if let Some(last) = last {
+                leaves.push(last);
+            }
+            match form {
+                Form::Empty => None,
+                Form::Conditional => Some(List::Conditional(Arc::new(leaves))),
+                _ => Some(List::Many(Arc::new(leaves))),
+            }
+        };
+        match list {
+            Which::Running => self.new.running = new,
+            Which::All => self.new.all = new,
+        }
+    }
+
+    fn commit(&mut self) {
+        mem::swap(self.lists, &mut self.new);
     }
 }

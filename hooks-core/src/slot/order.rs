@@ -11,7 +11,7 @@ use crate::refusal::RegistrationError;
 pub(super) fn check_keys(
     entry: &EntryMeta,
     replaced: Option<&EntryMeta>,
-    mut is_registered: impl FnMut(&str) -> bool,
+    is_registered: &mut dyn FnMut(&str) -> bool,
 ) -> Result<(), RegistrationError> {
     let is_kept = |constraint| replaced.is_some_and(|old| old.constraints().contains(constraint));
     for constraint in entry.constraints() {

@@ -1,5 +1,6 @@
 //! Values that provide several hooks of a set.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -229,13 +230,24 @@ impl<P, Set> HookGroupPtr<P, Set> {
         HookGroupPtr::shared(Through(Arc::clone(self)), self.options.clone())
     }
 
-    /// Returns the entry of one hook of the value, whose type has this name.
-    pub(crate) fn entry<H>(&self, hook: H, hook_type: &'static str) -> Entry<H> {
-        match &self.options {
-            Some(options) => Entry::from_parts(hook, Arc::clone(options)).with_hook_type(hook_type),
-            None => Entry::with_type_name(hook, hook_type),
-        }
+    /// Returns the options of each hook of the value.
+    pub(crate) fn options(&self) -> Arc<EntryMeta>
+    where
+        P: GroupPointer,
+    {
+        let hook_type = type_name::<P::Target>();
+        let options = self.options.as_ref().map(Arc::clone);
+        options_of(options, hook_type)
     }
+}
+
+/// Returns options with the name of the hook's type, or the default ones.
+fn options_of(options: Option<Arc<EntryMeta>>, hook_type: &'static str) -> Arc<EntryMeta> {
+    let entry = match options {
+        Some(options) => Entry::from_parts((), options).with_hook_type(hook_type),
+        None => Entry::with_type_name((), hook_type),
+    };
+    entry.into_parts().1
 }
 
 impl<'h, S, P, Set> DynHook<S> for HookGroupPtr<P, Set>

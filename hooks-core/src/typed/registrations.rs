@@ -1,12 +1,13 @@
 //! The registrations of one slot.
 
-use std::any::type_name;
 use std::fmt;
+use std::slice;
 use std::sync::Arc;
 
-use crate::entry::{Entry, EntryId, EntryMeta};
+use crate::entry::{EntryId, EntryMeta};
+use crate::failure::drop_catching_panic;
 use crate::refusal::{Refused, RegistrationError};
-use crate::slot::{Node, Slot};
+use crate::slot::{Node, Slot, State, Store};
 use crate::typed::direct::Method;
 use crate::typed::group::{GroupPointer, HookGroup, HookGroupPtr};
 use crate::typed::into_hook::IntoHook;
@@ -52,10 +53,10 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     where
         S: 'h,
     {
-        match self.try_insert(hook.__hooks_into_entry()) {
-            Ok(_) => self,
-            Err(refused) => refused.panic(),
+        if let Err(error) = self.try_register(hook) {
+            error.panic();
         }
+        self
     }
 
     /// Registers a hook, and returns its id. A host uses this method for hooks of plugins, whose
@@ -89,8 +90,8 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     where
         S: 'h,
     {
-        let inserted = self.try_insert(hook.__hooks_into_entry());
-        inserted.map_err(Refused::into_error)
+        let (hook, meta) = hook.__hooks_into_entry().into_parts();
+        self.try_insert(hook, meta)
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.
@@ -199,29 +200,44 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         Set: 'h,
     {
         let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P, Set>>::clone(group);
-        let inserted = self.try_insert(group.entry(hook, type_name::<P::Target>()));
-        inserted.map(drop).map_err(Refused::into_error)
+        self.try_insert(hook, group.options())?;
+        Ok(())
     }
 
-    /// Inserts an entry; in a singleton, it replaces all others.
-    fn try_insert(&mut self, entry: DynEntry<'h, S>) -> Result<EntryId, Refused<DynEntry<'h, S>>> {
-        let mut checked = entry.meta().check_unguarded(S::NAME);
-        if self.is_single {
-            checked = checked.and_then(|()| entry.meta().check_single(S::NAME));
+    /// Inserts a hook; in a singleton, it replaces all others.
+    fn try_insert(
+        &mut self,
+        hook: Arc<dyn DynHook<S> + 'h>,
+        meta: Arc<EntryMeta>,
+    ) -> Result<EntryId, RegistrationError> {
+        let (state, mut lists) = self.slot.change(slice::from_ref(&hook));
+        let inserted = insert(state, &mut lists, meta, S::NAME, self.is_single);
+        drop(lists);
+        if inserted.is_err() {
+            drop_catching_panic(hook);
         }
-        if let Err(error) = checked {
-            return Err(Refused::new(error, entry));
-        }
-        if !self.is_single {
-            return self.slot.try_insert(entry);
-        }
-        let overwrites = !self.slot.is_empty();
-        let id = self.slot.try_replace(entry)?;
-        if overwrites {
-            warn_overwritten(S::NAME);
-        }
-        Ok(id)
+        inserted
     }
+}
+
+/// Inserts a hook with these options into a slot of a set.
+fn insert(
+    state: &mut State,
+    lists: &mut dyn Store,
+    meta: Arc<EntryMeta>,
+    slot: &'static str,
+    is_single: bool,
+) -> Result<EntryId, RegistrationError> {
+    meta.check_unguarded(slot)?;
+    if is_single {
+        meta.check_single(slot)?;
+    }
+    let overwrites = is_single && state.len > 0;
+    let inserted = state.register(lists, meta, is_single);
+    if overwrites && inserted.is_ok() {
+        warn_overwritten(slot);
+    }
+    inserted.map_err(Refused::into_error)
 }
 
 /// Read access to the registrations of one slot of a set, returned by `<slot>_ref()`.
@@ -295,17 +311,17 @@ impl<S: SlotDef + ?Sized> fmt::Debug for RegistrationsRef<'_, '_, S> {
     }
 }
 
-type DynEntry<'h, S> = Entry<Arc<dyn DynHook<S> + 'h>>;
-
 impl<'h, S: SlotDef + ?Sized> Registrations<'_, 'h, S> {
     /// Registers the entries of another slot of an equal set, which [`check_all`] has accepted.
     pub(crate) fn insert_all(&mut self, other: &Slot<dyn DynHook<S> + 'h>) {
-        let mut entries = other.registered().map(Node::entry);
+        let mut nodes = other.registered();
         let inserted = if self.is_single {
-            let inserted = entries.try_for_each(|entry| self.try_insert(entry).map(drop));
-            inserted.map_err(Refused::into_error)
+            nodes.try_for_each(|node| {
+                let (hook, meta) = node.entry().into_parts();
+                self.try_insert(hook, meta).map(drop)
+            })
         } else {
-            let inserted = self.slot.try_insert_all(entries);
+            let inserted = self.slot.try_insert_all(nodes.map(Node::entry));
             inserted.map_err(Refused::into_error)
         };
         inserted.expect("the entries were checked");
