@@ -462,7 +462,7 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
          an incremental build, after the crate's file was saved unchanged. The *names alone* are \
          the public items of a declared slot (its two traits and its methods of the set), written \
          by hand without an implementation: the lower bound of an expansion.\n\n\
-         | Crate | Command | s | `async_trait`, s | ratio | target |\n|---|---|---:|---:|---:|---:|\n",
+         | Crate | Command | s | `async_trait`, s | ratio | before | target |\n|---|---|---:|---:|---:|---:|---:|\n",
     );
     for timed in &compiled.times {
         let ratio = timed.ours / timed.async_trait;
@@ -472,19 +472,25 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
             .map_or("–".to_owned(), |target| format!("≤ {target:.1}"));
         let _ = writeln!(
             text,
-            "| {} | `{}` | {:.2} | {:.2} | {} | {target} |",
+            "| {} | `{}` | {:.2} | {:.2} | {} | {} | {target} |",
             timed.what,
             timed.command,
             timed.ours,
             timed.async_trait,
             judged(format!("{ratio:.2}"), reached),
+            timed
+                .before
+                .map_or("–".to_owned(), |before| format!("{before:.1}")),
         );
         if !reached {
             misses.push(Miss {
                 what: format!("`{}`, {}", timed.command, timed.what),
                 measured: format!("{ratio:.2} × `async_trait`"),
                 target,
-                why: CHECK,
+                why: match timed.command.starts_with("cargo build") {
+                    true => BUILD,
+                    false => CHECK,
+                },
             });
         }
     }
@@ -562,4 +568,7 @@ const ALLOCATED: &str = "an allocation beyond those of the hooks themselves";
 const CHECK: &str = "a slot has public methods, a trait for hooks, a trait for hooks with state, \
     and an impl for each form of hook; the compiler checks all of them in the crate that declares \
     the slot";
+const BUILD: &str = "each slot has a type of hooks of its own, for which the compiler builds the lists of hooks, \
+    the reference counts and the destructors anew; without unsafe code, a hook with borrowed arguments \
+    cannot be stored as a type that slots share";
 const LINES: &str = "the expansion names each type by its absolute path";
