@@ -25,7 +25,7 @@ pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Concurrent, Lending, Sequential, Synchronous};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::rule::{Always, Fallback, Singleton};
-pub use crate::typed::slot::TypedSlot;
+pub use crate::typed::slot::{ErasedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
     AsyncSlot, CallHook, CallMethod, CallStateful, Cloned, Companions, Copied, DynHook, EndOf,
     Lend, ModeOf, OmittedOutput, OnReentry, OutputsOf, OwnedArgs, Returned, SlotDef, Start,
@@ -37,7 +37,7 @@ pub use std::default::Default;
 pub use std::fmt::{Debug, Formatter, Result as FmtResult};
 pub use std::future::Future;
 pub use std::marker::{Copy, PhantomData, Sized};
-pub use std::ops::{Deref, Fn};
+pub use std::ops::{Deref, Fn, FnMut};
 pub use std::option::Option::{self, None, Some};
 /// Removes the key of an entry.
 #[must_use]

@@ -14,7 +14,7 @@ use crate::future::{ColdFuture, Either};
 use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::registrations::check_all;
-use crate::typed::slot::TypedSlot;
+use crate::typed::slot::{ErasedSlot, TypedSlot};
 use crate::typed::slot_def::{AsyncSlot, Companions, SlotDef, SlotEnd};
 
 /// A slot of a generated set, with around hooks.
@@ -36,9 +36,9 @@ where
 {
     /// Creates a slot without hooks.
     #[must_use]
-    pub fn new(chain: G, end: E) -> Self {
+    pub fn with_companions(chain: G, end: E) -> Self {
         AroundSlot {
-            inner: TypedSlot::new(chain, end),
+            inner: TypedSlot::with_companions(chain, end),
             hooks: Slot::new(),
         }
     }
@@ -74,25 +74,10 @@ where
         }
     }
 
-    /// Removes the hooks of this key. Returns `false` if there is none.
-    pub fn __hooks_remove(&mut self, key: &str) -> bool {
-        self.inner.__hooks_remove(key) | self.hooks.remove(key)
-    }
-
-    /// Enables or disables the hooks of this key. Returns `false` if there is none.
-    pub fn __hooks_set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
-        self.inner.__hooks_set_enabled(key, is_enabled) | self.hooks.set_enabled(key, is_enabled)
-    }
-
-    /// Removes the hooks of this owner, and returns their number.
-    pub fn __hooks_remove_owner(&mut self, owner: &str) -> usize {
-        self.inner.__hooks_remove_owner(owner) + self.hooks.remove_owner(owner).len()
-    }
-
-    /// Enables or disables the hooks of this owner, and returns their number.
-    pub fn __hooks_set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
-        self.inner.__hooks_set_owner_enabled(owner, is_enabled)
-            + self.hooks.set_owner_enabled(owner, is_enabled).len()
+    /// Visits the hooks, and the around hooks.
+    pub fn __hooks_visit(&mut self, visit: &mut dyn FnMut(&mut dyn ErasedSlot)) {
+        self.inner.__hooks_visit(visit);
+        visit(&mut self.hooks);
     }
 
     /// Returns an error if this slot refuses the entries of another slot of an equal set.

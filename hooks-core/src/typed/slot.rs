@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::bounds::MaybeSend;
 use crate::companion::{
-    By, Chain, ChainRole, Chained, Companion, PostProcess, Replacement, Stored, SyncChain, SyncRole,
+    By, Chain, ChainRole, Chained, Companion, NoCompanion, PostProcess, Replacement, Stored,
+    SyncChain, SyncRole,
 };
 use crate::describe::SlotDescription;
 use crate::hook_future::now;
@@ -20,11 +21,41 @@ use crate::typed::slot_def::{
     AsyncKind, AsyncSlot, Companions, DynHook, EndOf, Kind, OutputsOf, SlotDef, SlotEnd, SyncKind,
 };
 
+/// A slot with hooks of any type, as a set changes all of its slots.
+pub trait ErasedSlot {
+    /// Removes the hook of this key. Returns `false` if there is none.
+    fn remove(&mut self, key: &str) -> bool;
+    /// Enables or disables the hook of this key. Returns `false` if there is none.
+    fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool;
+    /// Removes the hooks of this owner, and returns their number.
+    fn remove_owner(&mut self, owner: &str) -> usize;
+    /// Enables or disables the hooks of this owner, and returns their number.
+    fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize;
+}
+
+impl<H: ?Sized> ErasedSlot for Slot<H> {
+    fn remove(&mut self, key: &str) -> bool {
+        self.remove(key)
+    }
+
+    fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        self.set_enabled(key, is_enabled)
+    }
+
+    fn remove_owner(&mut self, owner: &str) -> usize {
+        self.remove_owner(owner).len()
+    }
+
+    fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
+        self.set_owner_enabled(owner, is_enabled).len()
+    }
+}
+
 /// A slot of a generated set: `S` is its definition, `G` its chain, `E` its aggregate or finalizer.
 ///
 /// A set uses method calls, which the compiler resolves faster than functions whose type it has to
 /// infer. The methods' names are reserved, so that no trait of the user has one of them.
-pub struct TypedSlot<'h, S, G, E>
+pub struct TypedSlot<'h, S, G = NoCompanion, E = NoCompanion>
 where
     S: SlotDef + ?Sized,
     E: SlotEnd<S>,
@@ -34,15 +65,26 @@ where
     end: EndOf<'h, S, E>,
 }
 
+impl<S> TypedSlot<'_, S>
+where
+    S: Companions<NoCompanion, NoCompanion> + ?Sized,
+{
+    /// Creates a slot without hooks and without companions.
+    #[must_use]
+    pub fn without_companions() -> Self {
+        TypedSlot::with_companions(NoCompanion, NoCompanion)
+    }
+}
+
 impl<'h, S, G, E> TypedSlot<'h, S, G, E>
 where
     S: Companions<G, E> + ?Sized,
     G: Stored,
     E: SlotEnd<S> + Stored,
 {
-    /// Creates a slot without hooks.
+    /// Creates a slot without hooks, with these companions.
     #[must_use]
-    pub fn new(chain: G, end: E) -> Self {
+    pub fn with_companions(chain: G, end: E) -> Self {
         TypedSlot {
             slot: Slot::new(),
             chain: Companion::Default(chain),
@@ -69,24 +111,9 @@ where
         RegistrationsRef::new(&self.slot)
     }
 
-    /// Removes the hook of this key. Returns `false` if there is none.
-    pub fn __hooks_remove(&mut self, key: &str) -> bool {
-        self.slot.remove(key)
-    }
-
-    /// Enables or disables the hook of this key. Returns `false` if there is none.
-    pub fn __hooks_set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
-        self.slot.set_enabled(key, is_enabled)
-    }
-
-    /// Removes the hooks of this owner, and returns their number.
-    pub fn __hooks_remove_owner(&mut self, owner: &str) -> usize {
-        self.slot.remove_owner(owner).len()
-    }
-
-    /// Enables or disables the hooks of this owner, and returns their number.
-    pub fn __hooks_set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
-        self.slot.set_owner_enabled(owner, is_enabled).len()
+    /// Visits the hooks.
+    pub fn __hooks_visit(&mut self, visit: &mut dyn FnMut(&mut dyn ErasedSlot)) {
+        visit(&mut self.slot);
     }
 
     /// Returns an error if this slot refuses the entries of another slot of an equal set.

@@ -83,9 +83,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .next();
     let deprecated = deprecated.map(|_| quote!(, deprecated));
     let mutable = (!slots.is_empty() || !nested.is_empty()).then(|| quote!(mut));
-    let other = match mutable {
-        Some(_) => quote!(other),
-        None => quote!(_),
+    let [other, visit] = match mutable {
+        Some(_) => [quote!(other), quote!(visit)],
+        None => [quote!(_), quote!(_)],
     };
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
@@ -189,19 +189,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
             /// Removes the hooks with this key from all slots and nested sets. Returns `false` if there
             /// are none.
-            #[allow(unused_mut, unused_variables)]
             #[inline]
             #[must_use]
             #vis fn remove_hooks(&mut self, key: &#private::str) -> #private::bool {
                 let mut found = false;
-                #(#slot_cfgs { found |= self.#fields.__hooks_remove(key); })*
-                #(found |= <#nested_sets>::remove_hooks(&mut self.#nested_fields, key);)*
+                Self::__hooks_visit(self, &mut |slot| found |= slot.remove(key));
                 found
             }
 
             /// Enables or disables the hooks with this key in all slots and nested sets. Returns `false`
             /// if there are none.
-            #[allow(unused_mut, unused_variables)]
             #[inline]
             #[must_use]
             #vis fn set_enabled(
@@ -210,24 +207,20 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 is_enabled: #private::bool,
             ) -> #private::bool {
                 let mut found = false;
-                #(#slot_cfgs { found |= self.#fields.__hooks_set_enabled(key, is_enabled); })*
-                #(found |= <#nested_sets>::set_enabled(&mut self.#nested_fields, key, is_enabled);)*
+                Self::__hooks_visit(self, &mut |slot| found |= slot.set_enabled(key, is_enabled));
                 found
             }
 
             /// Removes the hooks of this owner from all slots and nested sets, and returns their number.
-            #[allow(unused_mut, unused_variables)]
             #[inline]
             #vis fn remove_owner(&mut self, owner: &#private::str) -> #private::usize {
                 let mut found = 0;
-                #(#slot_cfgs { found += self.#fields.__hooks_remove_owner(owner); })*
-                #(found += <#nested_sets>::remove_owner(&mut self.#nested_fields, owner);)*
+                Self::__hooks_visit(self, &mut |slot| found += slot.remove_owner(owner));
                 found
             }
 
             /// Enables or disables the hooks of this owner in all slots and nested sets, and returns their
             /// number.
-            #[allow(unused_mut, unused_variables)]
             #[inline]
             #vis fn set_owner_enabled(
                 &mut self,
@@ -235,12 +228,18 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 is_enabled: #private::bool,
             ) -> #private::usize {
                 let mut found = 0;
-                #(#slot_cfgs { found += self.#fields.__hooks_set_owner_enabled(owner, is_enabled); })*
-                #(
-                    found +=
-                        <#nested_sets>::set_owner_enabled(&mut self.#nested_fields, owner, is_enabled);
-                )*
+                Self::__hooks_visit(self, &mut |slot| found += slot.set_owner_enabled(owner, is_enabled));
                 found
+            }
+
+            #[doc(hidden)]
+            #[inline]
+            #vis fn __hooks_visit(
+                &mut self,
+                #visit: &mut dyn #private::FnMut(&mut dyn #private::ErasedSlot),
+            ) {
+                #(#slot_cfgs self.#fields.__hooks_visit(visit);)*
+                #(<#nested_sets>::__hooks_visit(&mut self.#nested_fields, visit);)*
             }
 
             // `#[inline]` leaves the code to the crate that calls it, because each slot has a list of

@@ -134,13 +134,28 @@ impl<'a> SlotExpansion<'a> {
     /// `TypedSlot<'h, dyn ValidatePrompt, By<ChainRole, Stop>, NoCompanion>`, or `AroundSlot<…>`
     pub(crate) fn field_type(&self) -> TokenStream {
         let (private, name, h) = (&self.private, &self.slot.name, self.lifetime());
-        let (slot, [chain, end]) = (self.field_slot(), self.companion_types());
-        quote!(#private::#slot<#h, dyn #name, #chain, #end>)
+        let slot = self.field_slot();
+        let companions = (!self.is_plain()).then(|| self.companion_types());
+        let companions = companions.iter().flatten();
+        quote!(#private::#slot<#h, dyn #name #(, #companions)*>)
     }
 
-    /// `TypedSlot::new(By::new(<Stop as Default>::default()), NoCompanion)`
+    fn has_companions(&self) -> bool {
+        self.slot.chain().is_some() || self.slot.end().is_some()
+    }
+
+    /// Returns `true` if the slot has neither companions nor around hooks.
+    fn is_plain(&self) -> bool {
+        !self.has_companions() && !self.slot.around
+    }
+
+    /// `TypedSlot::with_companions(By::new(<Stop as Default>::default()), NoCompanion)`, or
+    /// `TypedSlot::without_companions()`
     pub(crate) fn field_value(&self) -> TokenStream {
         let (private, slot) = (&self.private, self.field_slot());
+        if self.is_plain() {
+            return quote!(#private::#slot::without_companions());
+        }
         let companions = [self.slot.chain(), self.slot.end().map(|end| &end.companion)];
         let companions = companions.map(|companion| match companion {
             Some(ty) => {
@@ -148,7 +163,7 @@ impl<'a> SlotExpansion<'a> {
             }
             None => quote!(#private::NoCompanion),
         });
-        quote!(#private::#slot::new(#(#companions),*))
+        quote!(#private::#slot::with_companions(#(#companions),*))
     }
 
     /// Returns `TypedSlot` or `AroundSlot`.

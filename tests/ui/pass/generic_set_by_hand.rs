@@ -18,7 +18,7 @@ struct PipelineSet<'h, C: Context + 'static> {
 impl<'h, C: Context + 'static> PipelineSet<'h, C> {
     fn new() -> Self {
         PipelineSet {
-            check: core::TypedSlot::new(core::NoCompanion, core::NoCompanion),
+            check: core::TypedSlot::without_companions(),
         }
     }
 

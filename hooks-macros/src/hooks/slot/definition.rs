@@ -166,7 +166,7 @@ impl SlotExpansion<'_> {
             place,
             ..
         } = self;
-        if slot.chain().is_none() && slot.end().is_none() {
+        if !self.has_companions() {
             return None;
         }
         let (name, output, result) = (&slot.name, &slot.output, slot.result_type());

@@ -121,7 +121,7 @@ impl SlotExpansion<'_> {
             vis,
             ..
         } = self;
-        if slot.chain().is_none() && slot.end().is_none() {
+        if !self.has_companions() {
             return None;
         }
         let (field, output) = (&slot.method, &slot.output);
