@@ -571,4 +571,5 @@ const CHECK: &str = "a slot has public methods, a trait for hooks, a trait for h
 const BUILD: &str = "each slot has a type of hooks of its own, for which the compiler builds the lists of hooks, \
     the reference counts and the destructors anew; without unsafe code, a hook with borrowed arguments \
     cannot be stored as a type that slots share";
-const LINES: &str = "the expansion names each type by its absolute path";
+const LINES: &str = "the expansion names each type by its absolute path; synchronous slots, `&mut` \
+    arguments and entries with keys and owners in all slots of a set came after the target was set";
