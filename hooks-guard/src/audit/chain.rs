@@ -59,22 +59,24 @@ impl Content {
         Self(hash).int(kind as i64).int(subject)
     }
 
-    pub(super) fn int(mut self, value: i64) -> Self {
-        self.0.update(b"i");
-        self.0.update(value.to_be_bytes());
-        self
+    pub(super) fn int(self, value: i64) -> Self {
+        self.tagged(b'i', value.to_be_bytes())
     }
 
-    pub(super) fn real(mut self, value: f64) -> Self {
-        self.0.update(b"r");
-        self.0.update(value.to_bits().to_be_bytes());
-        self
+    pub(super) fn real(self, value: f64) -> Self {
+        self.tagged(b'r', value.to_bits().to_be_bytes())
     }
 
-    pub(super) fn bytes(mut self, value: &[u8]) -> Self {
-        self.0.update(b"b");
-        self.0.update((value.len() as u64).to_be_bytes());
-        self.0.update(value);
+    pub(super) fn bytes(self, value: &[u8]) -> Self {
+        let mut content = self.tagged(b'b', (value.len() as u64).to_be_bytes());
+        content.0.update(value);
+        content
+    }
+
+    /// Adds a type byte and a number, which together are one update of the hash.
+    fn tagged(mut self, tag: u8, number: [u8; 8]) -> Self {
+        let [a, b, c, d, e, f, g, h] = number;
+        self.0.update([tag, a, b, c, d, e, f, g, h]);
         self
     }
 
@@ -89,8 +91,9 @@ impl Content {
         }
     }
 
-    pub(super) fn maybe_text(self, value: &Option<String>) -> Self {
-        self.maybe(value.as_deref(), Self::text)
+    pub(super) fn maybe_text<T: AsRef<str>>(self, value: &Option<T>) -> Self {
+        let text = |content: Self, text: &T| content.text(text.as_ref());
+        self.maybe(value.as_ref(), text)
     }
 
     pub(super) fn maybe_int(self, value: Option<i64>) -> Self {
@@ -107,10 +110,10 @@ impl Content {
     }
 }
 
-pub(super) fn decided(row: &DecisionRow) -> [u8; 32] {
+pub(super) fn decided<T: AsRef<str>>(row: &DecisionRow<T>) -> [u8; 32] {
     let content = Content::new(LogEntryKind::Decided, row.id)
         .int(row.at)
-        .text(&row.command)
+        .text(row.command.as_ref())
         .bytes(&row.command_hash)
         .int(row.class)
         .int(row.requires.into())
@@ -118,8 +121,8 @@ pub(super) fn decided(row: &DecisionRow) -> [u8; 32] {
         .real(row.confidence)
         .int(row.method)
         .int(row.timed_out.into())
-        .text(&row.reasoning)
-        .text(&row.explanation)
+        .text(row.reasoning.as_ref())
+        .text(row.explanation.as_ref())
         .maybe_text(&row.context)
         .maybe_text(&row.agent)
         .maybe_text(&row.session_id)
@@ -133,17 +136,19 @@ pub(super) fn decided(row: &DecisionRow) -> [u8; 32] {
     // Rows without parts and scope hash as they did before these columns existed.
     match (&row.parts, &row.scope) {
         (None, None) => content.hash(),
-        (Some(parts), None) => content.text(parts).hash(),
-        (parts, Some(scope)) => scoped(content.maybe_text(parts), scope, &row.scope_hash).hash(),
+        (Some(parts), None) => content.text(parts.as_ref()).hash(),
+        (parts, Some(scope)) => {
+            scoped(content.maybe_text(parts), scope.as_ref(), &row.scope_hash).hash()
+        }
     }
 }
 
 /// Adds the scope of an approval to its content.
-pub(super) fn scoped(content: Content, scope: &str, hash: &Option<String>) -> Content {
+pub(super) fn scoped<T: AsRef<str>>(content: Content, scope: &str, hash: &Option<T>) -> Content {
     content.text(scope).maybe_text(hash)
 }
 
-pub(super) fn answered(row: &DecisionRow) -> [u8; 32] {
+pub(super) fn answered<T: AsRef<str>>(row: &DecisionRow<T>) -> [u8; 32] {
     Content::new(LogEntryKind::Answered, row.id)
         .maybe_int(row.response)
         .maybe_int(row.answered_at)
@@ -152,13 +157,13 @@ pub(super) fn answered(row: &DecisionRow) -> [u8; 32] {
         .hash()
 }
 
-pub(super) fn executed(row: &DecisionRow) -> [u8; 32] {
+pub(super) fn executed<T: AsRef<str>>(row: &DecisionRow<T>) -> [u8; 32] {
     let content = Content::new(LogEntryKind::Executed, row.id)
         .maybe_int(row.executed_at)
         .maybe_int(row.exit_status);
     // Rows without another command hash as they did before this column existed.
     match &row.ran_command {
-        Some(ran) => content.text(ran).hash(),
+        Some(ran) => content.text(ran.as_ref()).hash(),
         None => content.hash(),
     }
 }
@@ -292,6 +297,9 @@ pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
     Content::new(LogEntryKind::Used, decision).int(at).hash()
 }
 
+/// Selects the time of the use of decision `$1` in entry `$2`.
+pub(super) const SELECT_USE: &str = "SELECT at FROM used WHERE decision = $1 AND seq = $2";
+
 /// Returns the expected content hash of an entry about a use, if its decision records that use.
 pub(super) async fn use_content(
     tx: &mut Tx,
@@ -299,10 +307,7 @@ pub(super) async fn use_content(
     decision: i64,
 ) -> Result<Option<[u8; 32]>, AuditError> {
     let found = tx
-        .optional(
-            "SELECT at FROM used WHERE decision = $1 AND seq = $2",
-            &[decision.into(), seq.into()],
-        )
+        .optional(SELECT_USE, &[decision.into(), seq.into()])
         .await?;
     found.map(|row| Ok(used(decision, row.int(0)?))).transpose()
 }

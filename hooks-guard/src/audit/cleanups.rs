@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::{Content, LogEntryKind};
 use super::error::AuditError;
 use super::record::timestamp;
-use super::tx::Tx;
+use super::tx::{Columns, Tx};
 
 /// Record of a past cleanup, kept permanently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,23 +38,27 @@ pub(super) struct CleanupRow {
 
 impl CleanupRow {
     pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
-        tx.optional(
-            "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
-             WHERE seq = $1",
-            &[seq.into()],
-        )
-        .await?
-        .map(|row| {
-            Ok(Self {
-                at: row.int(0)?,
-                by: row.text(1)?,
-                older_than: row.int(2)?,
-                deleted: row.int(3)?,
-                remaining: row.int(4)?,
-                gaps_hash: row.hash(5)?,
-            })
+        tx.optional(Self::SELECT, &[seq.into()])
+            .await?
+            .map(|row| Self::read(&row))
+            .transpose()
+    }
+
+    /// Selects the cleanup of entry `$1`.
+    pub(super) const SELECT: &str =
+        "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
+         WHERE seq = $1";
+
+    /// Parses a row of [`SELECT`](Self::SELECT).
+    pub(super) fn read(row: &impl Columns) -> Result<Self, AuditError> {
+        Ok(Self {
+            at: row.int(0)?,
+            by: row.text(1)?.as_ref().to_owned(),
+            older_than: row.int(2)?,
+            deleted: row.int(3)?,
+            remaining: row.int(4)?,
+            gaps_hash: row.hash(5)?,
         })
-        .transpose()
     }
 
     pub(super) fn content(&self) -> [u8; 32] {

@@ -60,6 +60,7 @@ mod question;
 mod record;
 mod remember;
 mod remembered;
+mod segments;
 mod series;
 mod stats;
 mod store;

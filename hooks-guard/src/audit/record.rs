@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::error::AuditError;
-use super::tx::{Arg, SqlRow};
+use super::tx::{Arg, Columns};
 use crate::approval::ApprovalScope;
 use crate::changes::ChangeTotals;
 use crate::classify::{Crud, Decision, Method, Parts};
@@ -410,13 +410,27 @@ pub(super) fn storable(text: &str) -> String {
 /// independent of its neighbours. Done here and not in SQL, so that both databases find equal
 /// results.
 pub(super) fn fold_case(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => folded(text).collect(),
     }
+}
+
+/// Returns `true` if a text is the result of [`fold_case`]. Does not allocate.
+pub(super) fn is_fold_case(text: &str, of: &str) -> bool {
+    match of.is_ascii() {
+        true => {
+            let lower = of.bytes().map(|byte| byte.to_ascii_lowercase());
+            text.len() == of.len() && text.bytes().zip(lower).all(|(text, lower)| text == lower)
+        }
+        false => text.chars().eq(folded(of)),
+    }
+}
+
+fn folded(text: &str) -> impl Iterator<Item = char> {
     text.chars()
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
-        .collect()
 }
 
 /// The columns of `decisions`, in the order of [`DecisionRow`].
@@ -432,12 +446,12 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// A row of `decisions`.
+/// A row of `decisions`. `T` is a text, owned or borrowed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DecisionRow {
+pub(super) struct DecisionRow<T = String> {
     pub(super) id: i64,
     pub(super) at: i64,
-    pub(super) command: String,
+    pub(super) command: T,
     pub(super) command_hash: [u8; 32],
     pub(super) class: i64,
     pub(super) requires: bool,
@@ -446,33 +460,84 @@ pub(super) struct DecisionRow {
     pub(super) confidence: f64,
     pub(super) method: i64,
     pub(super) timed_out: bool,
-    pub(super) reasoning: String,
-    pub(super) explanation: String,
-    pub(super) context: Option<String>,
-    pub(super) agent: Option<String>,
-    pub(super) session_id: Option<String>,
-    pub(super) cwd: Option<String>,
-    pub(super) call_id: Option<String>,
+    pub(super) reasoning: T,
+    pub(super) explanation: T,
+    pub(super) context: Option<T>,
+    pub(super) agent: Option<T>,
+    pub(super) session_id: Option<T>,
+    pub(super) cwd: Option<T>,
+    pub(super) call_id: Option<T>,
     pub(super) denied: bool,
-    pub(super) rule: Option<String>,
-    pub(super) error: Option<String>,
+    pub(super) rule: Option<T>,
+    pub(super) error: Option<T>,
     pub(super) deadline: Option<i64>,
     pub(super) secret_hash: Option<[u8; 32]>,
     pub(super) decided_seq: i64,
     pub(super) answered_at: Option<i64>,
-    pub(super) answered_by: Option<String>,
-    pub(super) answer_note: Option<String>,
+    pub(super) answered_by: Option<T>,
+    pub(super) answer_note: Option<T>,
     pub(super) answered_seq: Option<i64>,
     pub(super) executed_at: Option<i64>,
     pub(super) exit_status: Option<i64>,
     pub(super) executed_seq: Option<i64>,
     /// See [`encode_parts`].
-    pub(super) parts: Option<String>,
+    pub(super) parts: Option<T>,
     /// Scope of an approval, in JSON.
-    pub(super) scope: Option<String>,
-    pub(super) scope_hash: Option<String>,
+    pub(super) scope: Option<T>,
+    pub(super) scope_hash: Option<T>,
     /// The command that ran, if it is not the decided one.
-    pub(super) ran_command: Option<String>,
+    pub(super) ran_command: Option<T>,
+}
+
+impl<T> DecisionRow<T> {
+    /// Parses a row selected by [`columns`], from the given position.
+    pub(super) fn read<'r, R>(row: &'r R, from: usize) -> Result<Self, AuditError>
+    where
+        R: Columns<Text<'r> = T>,
+    {
+        Ok(Self {
+            id: row.int(from)?,
+            at: row.int(from + 1)?,
+            command: row.text(from + 2)?,
+            command_hash: row.hash(from + 3)?,
+            class: row.int(from + 4)?,
+            requires: row.flag(from + 5)?,
+            response: row.maybe_int(from + 6)?,
+            response_time_us: row.int(from + 7)?,
+            confidence: row.real(from + 8)?,
+            method: row.int(from + 9)?,
+            timed_out: row.flag(from + 10)?,
+            reasoning: row.text(from + 11)?,
+            explanation: row.text(from + 12)?,
+            context: row.maybe_text(from + 13)?,
+            agent: row.maybe_text(from + 14)?,
+            session_id: row.maybe_text(from + 15)?,
+            cwd: row.maybe_text(from + 16)?,
+            call_id: row.maybe_text(from + 17)?,
+            denied: row.flag(from + 18)?,
+            rule: row.maybe_text(from + 19)?,
+            error: row.maybe_text(from + 20)?,
+            deadline: row.maybe_int(from + 21)?,
+            secret_hash: row.maybe_hash(from + 22)?,
+            decided_seq: row.int(from + 23)?,
+            answered_at: row.maybe_int(from + 24)?,
+            answered_by: row.maybe_text(from + 25)?,
+            answer_note: row.maybe_text(from + 26)?,
+            answered_seq: row.maybe_int(from + 27)?,
+            executed_at: row.maybe_int(from + 28)?,
+            exit_status: row.maybe_int(from + 29)?,
+            executed_seq: row.maybe_int(from + 30)?,
+            parts: row.maybe_text(from + 31)?,
+            scope: row.maybe_text(from + 32)?,
+            scope_hash: row.maybe_text(from + 33)?,
+            ran_command: row.maybe_text(from + 34)?,
+        })
+    }
+
+    /// Returns the milliseconds that records and counts use.
+    pub(super) fn response_time_ms(&self) -> i64 {
+        self.response_time_us.div_euclid(1000)
+    }
 }
 
 impl DecisionRow {
@@ -546,47 +611,6 @@ impl DecisionRow {
         }
     }
 
-    /// Parses a row selected by [`columns`], from the given position.
-    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
-        Ok(Self {
-            id: row.int(from)?,
-            at: row.int(from + 1)?,
-            command: row.text(from + 2)?,
-            command_hash: row.hash(from + 3)?,
-            class: row.int(from + 4)?,
-            requires: row.flag(from + 5)?,
-            response: row.maybe_int(from + 6)?,
-            response_time_us: row.int(from + 7)?,
-            confidence: row.real(from + 8)?,
-            method: row.int(from + 9)?,
-            timed_out: row.flag(from + 10)?,
-            reasoning: row.text(from + 11)?,
-            explanation: row.text(from + 12)?,
-            context: row.maybe_text(from + 13)?,
-            agent: row.maybe_text(from + 14)?,
-            session_id: row.maybe_text(from + 15)?,
-            cwd: row.maybe_text(from + 16)?,
-            call_id: row.maybe_text(from + 17)?,
-            denied: row.flag(from + 18)?,
-            rule: row.maybe_text(from + 19)?,
-            error: row.maybe_text(from + 20)?,
-            deadline: row.maybe_int(from + 21)?,
-            secret_hash: row.maybe_hash(from + 22)?,
-            decided_seq: row.int(from + 23)?,
-            answered_at: row.maybe_int(from + 24)?,
-            answered_by: row.maybe_text(from + 25)?,
-            answer_note: row.maybe_text(from + 26)?,
-            answered_seq: row.maybe_int(from + 27)?,
-            executed_at: row.maybe_int(from + 28)?,
-            exit_status: row.maybe_int(from + 29)?,
-            executed_seq: row.maybe_int(from + 30)?,
-            parts: row.maybe_text(from + 31)?,
-            scope: row.maybe_text(from + 32)?,
-            scope_hash: row.maybe_text(from + 33)?,
-            ran_command: row.maybe_text(from + 34)?,
-        })
-    }
-
     /// Returns the values of [`columns`].
     pub(super) fn args(&self) -> [Arg<'_>; 35] {
         [
@@ -626,11 +650,6 @@ impl DecisionRow {
             (&self.scope_hash).into(),
             (&self.ran_command).into(),
         ]
-    }
-
-    /// Returns the milliseconds that records and counts use.
-    pub(super) fn response_time_ms(&self) -> i64 {
-        self.response_time_us.div_euclid(1000)
     }
 
     pub(super) fn record(self) -> Result<AuditRecord, AuditError> {

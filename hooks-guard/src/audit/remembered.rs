@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::{Content, LogEntryKind, scoped};
 use super::error::AuditError;
 use super::record::{AuditRecord, NewAnswer, class_of, scope_of, storable, timestamp};
-use super::tx::SqlRow;
+use super::tx::{Columns, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::classify::Crud;
 
@@ -182,22 +182,25 @@ pub(super) struct RememberedRow {
 
 impl RememberedRow {
     /// Parses a row selected by [`remembered_columns`], from the given position.
-    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
+    pub(super) fn read(row: &impl Columns, from: usize) -> Result<Self, AuditError> {
+        fn owned(text: impl AsRef<str>) -> String {
+            text.as_ref().to_owned()
+        }
         Ok(Self {
             id: row.int(from)?,
             command_hash: row.hash(from + 1)?,
-            command: row.text(from + 2)?,
-            cwd: row.maybe_text(from + 3)?,
-            session_id: row.maybe_text(from + 4)?,
-            agent: row.maybe_text(from + 5)?,
+            command: owned(row.text(from + 2)?),
+            cwd: row.maybe_text(from + 3)?.map(owned),
+            session_id: row.maybe_text(from + 4)?.map(owned),
+            agent: row.maybe_text(from + 5)?.map(owned),
             created_at: row.int(from + 6)?,
-            created_by: row.text(from + 7)?,
+            created_by: owned(row.text(from + 7)?),
             created_seq: row.int(from + 8)?,
             revoked_at: row.maybe_int(from + 9)?,
-            revoked_by: row.maybe_text(from + 10)?,
+            revoked_by: row.maybe_text(from + 10)?.map(owned),
             revoked_seq: row.maybe_int(from + 11)?,
-            scope: row.maybe_text(from + 12)?,
-            scope_hash: row.maybe_text(from + 13)?,
+            scope: row.maybe_text(from + 12)?.map(owned),
+            scope_hash: row.maybe_text(from + 13)?.map(owned),
         })
     }
 

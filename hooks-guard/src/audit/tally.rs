@@ -61,6 +61,27 @@ pub(super) struct TallyKey {
     pub(super) agent: String,
 }
 
+impl Tally {
+    /// Returns the tally of a decision that is counted `by` times.
+    fn of(timed_out: bool, confidence: f64, by: i64) -> Self {
+        Self {
+            n: by,
+            timed_out: by * i64::from(timed_out),
+            confidence: by * billionths(confidence),
+            high: by * i64::from(confidence >= 0.9),
+            low: by * i64::from(confidence < 0.8),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.n += other.n;
+        self.timed_out += other.timed_out;
+        self.confidence += other.confidence;
+        self.high += other.high;
+        self.low += other.low;
+    }
+}
+
 /// Changes of the counts by a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
@@ -104,11 +125,7 @@ impl Deltas {
                 agent: row.agent.clone().unwrap_or_default(),
             };
             let tally = self.tallies.entry(key).or_default();
-            tally.n += by;
-            tally.timed_out += by * i64::from(row.timed_out);
-            tally.confidence += by * billionths(row.confidence);
-            tally.high += by * i64::from(row.confidence >= 0.9);
-            tally.low += by * i64::from(row.confidence < 0.8);
+            tally.add(&Tally::of(row.timed_out, row.confidence, by));
         }
     }
 
@@ -158,6 +175,89 @@ impl Deltas {
     }
 }
 
+/// Counts of many decisions by hour. [`deltas`](Self::deltas) returns the counts of days and of all
+/// time, so that a decision changes one tally and one time instead of three each.
+#[derive(Debug, Default)]
+pub(super) struct HourCounts {
+    /// By agent, so that a known agent needs no allocation.
+    tallies: BTreeMap<String, BTreeMap<HourKey, Tally>>,
+    /// Number of decisions by hour and milliseconds.
+    times: BTreeMap<(i64, i64), i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct HourKey {
+    hour: i64,
+    class: i64,
+    requires: bool,
+    response: i64,
+}
+
+impl HourCounts {
+    pub(super) fn add<T: AsRef<str>>(&mut self, row: &DecisionRow<T>) {
+        let hour = row.at.div_euclid(HOUR_US);
+        let key = HourKey {
+            hour,
+            class: row.class,
+            requires: row.requires,
+            response: row.response.unwrap_or(0),
+        };
+        let tally = Tally::of(row.timed_out, row.confidence, 1);
+        let agent = row.agent.as_ref().map_or("", AsRef::as_ref);
+        self.add_tally(agent, key, &tally);
+        *self
+            .times
+            .entry((hour, row.response_time_ms()))
+            .or_default() += 1;
+    }
+
+    fn add_tally(&mut self, agent: &str, key: HourKey, tally: &Tally) {
+        let of_agent = match self.tallies.get_mut(agent) {
+            Some(of_agent) => of_agent,
+            None => self.tallies.entry(agent.to_owned()).or_default(),
+        };
+        of_agent.entry(key).or_default().add(tally);
+    }
+
+    /// Adds the counts of other decisions.
+    pub(super) fn append(&mut self, other: &Self) {
+        for (agent, tallies) in &other.tallies {
+            for (key, tally) in tallies {
+                self.add_tally(agent, *key, tally);
+            }
+        }
+        for (key, n) in &other.times {
+            *self.times.entry(*key).or_default() += n;
+        }
+    }
+
+    /// Returns the counts of hours, days and all time.
+    pub(super) fn deltas(&self) -> Deltas {
+        let mut deltas = Deltas::default();
+        for (agent, tallies) in &self.tallies {
+            for (key, tally) in tallies {
+                for (unit, start) in units_of_hour(key.hour) {
+                    let key = TallyKey {
+                        unit,
+                        start,
+                        class: key.class,
+                        requires: key.requires,
+                        response: key.response,
+                        agent: agent.clone(),
+                    };
+                    deltas.tallies.entry(key).or_default().add(tally);
+                }
+            }
+        }
+        for (&(hour, ms), n) in &self.times {
+            for (unit, start) in units_of_hour(hour) {
+                *deltas.times.entry((unit, start, ms)).or_default() += n;
+            }
+        }
+        deltas
+    }
+}
+
 /// Converts to integers: a sum of fractions would depend on their order, and drift when values are
 /// subtracted again.
 pub(super) fn billionths(confidence: f64) -> i64 {
@@ -165,10 +265,15 @@ pub(super) fn billionths(confidence: f64) -> i64 {
 }
 
 fn units(at: i64) -> [(i64, i64); 3] {
+    units_of_hour(at.div_euclid(HOUR_US))
+}
+
+/// Returns the units that contain an hour, each with its start.
+fn units_of_hour(hour: i64) -> [(i64, i64); 3] {
     [
         (UNIT_ALL, 0),
-        (UNIT_DAY, at.div_euclid(DAY_US)),
-        (UNIT_HOUR, at.div_euclid(HOUR_US)),
+        (UNIT_DAY, hour.div_euclid(24)),
+        (UNIT_HOUR, hour),
     ]
 }
 

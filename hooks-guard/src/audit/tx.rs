@@ -189,7 +189,34 @@ impl Tx {
     }
 }
 
-/// A row, whose columns are read by position.
+/// A row whose columns are read by position. Rows of a [`Tx`] own their values; rows of a
+/// [`SnapshotReader`](super::database::SnapshotReader) borrow them.
+pub(super) trait Columns {
+    /// Text of a column.
+    type Text<'r>: AsRef<str>
+    where
+        Self: 'r;
+
+    fn int(&self, at: usize) -> Result<i64, AuditError>;
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, AuditError>;
+    fn real(&self, at: usize) -> Result<f64, AuditError>;
+    fn text(&self, at: usize) -> Result<Self::Text<'_>, AuditError>;
+    fn maybe_text(&self, at: usize) -> Result<Option<Self::Text<'_>>, AuditError>;
+    fn maybe_hash(&self, at: usize) -> Result<Option<[u8; 32]>, AuditError>;
+
+    fn flag(&self, at: usize) -> Result<bool, AuditError> {
+        Ok(self.int(at)? != 0)
+    }
+
+    fn hash(&self, at: usize) -> Result<[u8; 32], AuditError> {
+        self.maybe_hash(at)?.ok_or(DAMAGED_HASH)
+    }
+}
+
+/// Error for a hash that is missing or has another length.
+pub(super) const DAMAGED_HASH: AuditError = AuditError::Damaged { column: "hash" };
+
+/// A row of a [`Tx`].
 #[derive(Debug)]
 pub(super) enum SqlRow {
     Sqlite(SqliteRow),
@@ -246,18 +273,45 @@ impl SqlRow {
     column!(maybe_bytes, Option<Vec<u8>>);
 
     pub(super) fn flag(&self, at: usize) -> Result<bool, AuditError> {
-        Ok(self.int(at)? != 0)
+        Columns::flag(self, at)
     }
 
     pub(super) fn hash(&self, at: usize) -> Result<[u8; 32], AuditError> {
-        self.maybe_hash(at)?
-            .ok_or(AuditError::Damaged { column: "hash" })
+        Columns::hash(self, at)
     }
 
     pub(super) fn maybe_hash(&self, at: usize) -> Result<Option<[u8; 32]>, AuditError> {
         self.maybe_bytes(at)?
             .map(<[u8; 32]>::try_from)
             .transpose()
-            .map_err(|_| AuditError::Damaged { column: "hash" })
+            .map_err(|_| DAMAGED_HASH)
+    }
+}
+
+impl Columns for SqlRow {
+    type Text<'r> = String;
+
+    fn int(&self, at: usize) -> Result<i64, AuditError> {
+        self.int(at)
+    }
+
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, AuditError> {
+        self.maybe_int(at)
+    }
+
+    fn real(&self, at: usize) -> Result<f64, AuditError> {
+        self.real(at)
+    }
+
+    fn text(&self, at: usize) -> Result<String, AuditError> {
+        self.text(at)
+    }
+
+    fn maybe_text(&self, at: usize) -> Result<Option<String>, AuditError> {
+        self.maybe_text(at)
+    }
+
+    fn maybe_hash(&self, at: usize) -> Result<Option<[u8; 32]>, AuditError> {
+        self.maybe_hash(at)
     }
 }

@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::backend::Backend;
 use super::chain::LogEntryKind;
 use super::cleanups::PastCleanup;
+use super::database::SnapshotReader;
 use super::error::AuditError;
 use super::head::Head;
+use super::segments::Segmentation;
+use super::tx::Tx;
 use super::walk::{ChainBreak, ChainHead, ChainWalk, HeadState, NotedHead};
 
 /// Result of [`verify`](super::AuditStore::verify).
@@ -51,20 +54,59 @@ pub(super) async fn verify(
     backend: &Backend,
     noted: &[ChainHead],
 ) -> Result<Verification, AuditError> {
-    // One transaction, so that the walk reads a consistent snapshot without later writes.
+    verify_in_segments(backend, noted, Segmentation::of_this_machine()).await
+}
+
+/// Maximum number of attempts to give all readers equal snapshots while other processes write.
+const MAX_ATTEMPTS: usize = 20;
+
+async fn verify_in_segments(
+    backend: &Backend,
+    noted: &[ChainHead],
+    segmentation: Segmentation,
+) -> Result<Verification, AuditError> {
+    for _ in 0..MAX_ATTEMPTS {
+        // One transaction, so that the walk reads a consistent snapshot without later writes.
+        let mut tx = backend.read_unchecked().await?;
+        let schema = backend.database().compare_schema(&mut tx).await;
+        let readers = match &schema {
+            Ok(()) => segmentation.readers(backend.database(), &mut tx).await?,
+            // Reading anything else could run planted code.
+            Err(_) => Some(Vec::new()),
+        };
+        if let Some(readers) = readers {
+            return check(backend, tx, schema, noted, readers, segmentation).await;
+        }
+        // Another process wrote meanwhile.
+        tx.rollback().await?;
+    }
     let mut tx = backend.read_unchecked().await?;
-    let mut walk = ChainWalk {
-        noted: noted.to_vec(),
-        ..ChainWalk::default()
-    };
+    let schema = backend.database().compare_schema(&mut tx).await;
+    check(backend, tx, schema, noted, Vec::new(), segmentation).await
+}
+
+async fn check(
+    backend: &Backend,
+    mut tx: Tx,
+    schema: Result<(), AuditError>,
+    noted: &[ChainHead],
+    readers: Vec<SnapshotReader>,
+    segmentation: Segmentation,
+) -> Result<Verification, AuditError> {
+    let mut walk = ChainWalk::default();
+    walk.noted.extend_from_slice(noted);
     walk.noted
         .sort_by_key(|noted| std::cmp::Reverse(noted.count));
     let mut head = ChainHead {
         count: 0,
         hash: [0; 32],
     };
-    let (broken, broken_entries) = match backend.database().compare_schema(&mut tx).await {
-        Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
+    let entries = segmentation.entries;
+    let (broken, broken_entries) = match schema {
+        Ok(()) => {
+            let broken = walk.entries(&mut tx, &mut head, readers, entries).await?;
+            (broken, None)
+        }
         Err(AuditError::Schema { difference, remedy }) => {
             let schema = ChainBreak::of_trail(format!(
                 "the schema of the database differs from the schema of this version: {difference}; {}",
@@ -78,7 +120,7 @@ pub(super) async fn verify(
             let entries = match backend.database().has_plain_tables(&mut tx).await {
                 // Reading anything else could run planted code.
                 Ok(false) => Some(unchecked("a table is missing or not a plain table")),
-                Ok(true) => match walk.entries(&mut tx, &mut head).await {
+                Ok(true) => match walk.entries(&mut tx, &mut head, readers, entries).await {
                     Ok(entries) => entries,
                     Err(error) => Some(unchecked(&error.to_string())),
                 },
@@ -109,3 +151,6 @@ pub(super) async fn head(backend: &Backend) -> Result<ChainHead, AuditError> {
         hash: head.hash,
     })
 }
+
+#[cfg(test)]
+mod tests;

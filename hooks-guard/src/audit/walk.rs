@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{self, Gap, LogEntryKind};
 use super::cleanups::{CleanupRow, PastCleanup};
+use super::database::SnapshotReader;
 use super::error::AuditError;
 use super::head::Head;
-use super::record::{DecisionRow, UserResponse, columns, fold_case, response_code};
+use super::record::{DecisionRow, UserResponse, is_fold_case, response_code};
 use super::remembered::{RememberedRow, remembered_columns};
-use super::tally::{CountedDecision, Deltas, Tally, TallyKey};
-use super::tx::{SqlRow, Tx};
+use super::segments;
+use super::tally::{HourCounts, Tally, TallyKey};
+use super::tx::{Columns, SqlRow, Tx};
 
 /// Number of entries per read.
 pub(super) const ENTRIES_PER_READ: i64 = 1000;
@@ -141,11 +143,56 @@ impl ChainBreak {
 }
 
 pub(super) struct ChainEntry {
-    seq: i64,
-    kind: Option<LogEntryKind>,
-    subject: i64,
+    pub(super) seq: i64,
+    pub(super) kind: Option<LogEntryKind>,
+    pub(super) subject: i64,
     hash: [u8; 32],
 }
+
+impl ChainEntry {
+    /// Returns the content of an entry about a remembered answer, from the row that
+    /// [`SELECT_REMEMBERED`] selects.
+    pub(super) fn remembered_content(
+        &self,
+        found: Option<&impl Columns>,
+    ) -> Result<Result<[u8; 32], ChainBreak>, AuditError> {
+        let row = found.map(|row| RememberedRow::read(row, 0)).transpose()?;
+        let content = row.and_then(|row| match self.kind {
+            Some(LogEntryKind::Remembered) => (row.created_seq == self.seq).then(|| row.created()),
+            _ => (row.revoked_seq == Some(self.seq)).then(|| row.revoked()),
+        });
+        let problem = "its remembered answer is missing or belongs to another entry";
+        Ok(content.ok_or_else(|| ChainBreak::at(self, problem)))
+    }
+
+    /// Returns the content of an entry about the use of an approval, if there is one.
+    pub(super) fn use_content(&self, content: Option<[u8; 32]>) -> Result<[u8; 32], ChainBreak> {
+        let problem = "its use is missing or belongs to another entry";
+        content.ok_or_else(|| ChainBreak::at(self, problem))
+    }
+}
+
+/// An entry with which a walk ends, and its hash. Entry 0 is the beginning of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChainEnd {
+    pub(super) seq: i64,
+    pub(super) hash: [u8; 32],
+}
+
+/// Selects entries with their decisions and search data, as [`ChainWalk`] reads them.
+macro_rules! select_entries {
+    () => {
+        concat!(
+            "SELECT l.seq, l.kind, l.subject, l.hash, s.folded, s.class, s.requires,
+                s.response, s.agent, ",
+            $crate::audit::record::columns!(),
+            " FROM log l
+              LEFT JOIN decisions d ON d.id = l.subject AND l.kind <= 3
+              LEFT JOIN searched s ON s.at = d.at AND s.id = d.id AND l.kind = 1"
+        )
+    };
+}
+pub(super) use select_entries;
 
 /// State of the walk.
 #[derive(Default)]
@@ -158,13 +205,17 @@ pub(super) struct ChainWalk {
     pub(super) kinds: [i64; 8],
     pub(super) answered: i64,
     pub(super) executed: i64,
-    pub(super) counted: Deltas,
+    pub(super) counted: HourCounts,
     pub(super) cleanups: Vec<PastCleanup>,
     pub(super) gaps_hash: Option<[u8; 32]>,
     /// Number of decisions that cleanups deleted.
     pub(super) deleted: i64,
     /// Id of the last decision.
     pub(super) decision: i64,
+    /// Id of the first decision of this walk.
+    first_decision: Option<i64>,
+    /// Number of gaps before this walk.
+    gaps_before: usize,
     /// Noted heads that were not reached yet, last first.
     pub(super) noted: Vec<ChainHead>,
     pub(super) heads: Vec<NotedHead>,
@@ -257,11 +308,15 @@ pub(super) async fn assigned_ids(tx: &mut Tx) -> Result<i64, AuditError> {
 }
 
 impl ChainWalk {
-    /// Checks all entries and related rows. Sets the head of the chain.
+    /// Checks all entries and related rows. Sets the head of the chain. `readers` read the snapshot of
+    /// the transaction, in segments of `entries` entries; without them, the transaction reads all
+    /// entries.
     pub(super) async fn entries(
         &mut self,
         tx: &mut Tx,
         end: &mut ChainHead,
+        readers: Vec<SnapshotReader>,
+        entries: i64,
     ) -> Result<Option<ChainBreak>, AuditError> {
         let head = Head::read(tx).await?;
         *end = ChainHead {
@@ -270,6 +325,9 @@ impl ChainWalk {
         };
         let gaps = chain::gaps(tx).await?;
         self.compare_heads(0, [0; 32]);
+        if !readers.is_empty() {
+            *self = segments::walk(std::mem::take(self), &gaps, readers, entries).await?;
+        }
         let broken = match self.run(tx, &gaps).await? {
             Some(broken) => Some(broken),
             None => self.check(tx, &head, &gaps).await?,
@@ -284,13 +342,8 @@ impl ChainWalk {
             let rows = tx
                 .all(
                     concat!(
-                        "SELECT l.seq, l.kind, l.subject, l.hash, s.folded, s.class, s.requires,
-                            s.response, s.agent, ",
-                        columns!(),
-                        " FROM log l
-                          LEFT JOIN decisions d ON d.id = l.subject AND l.kind <= 3
-                          LEFT JOIN searched s ON s.at = d.at AND s.id = d.id AND l.kind = 1
-                          WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
+                        select_entries!(),
+                        " WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
                     ),
                     &[self.seq.into(), ENTRIES_PER_READ.into()],
                 )
@@ -312,10 +365,41 @@ impl ChainWalk {
         gaps: &[Gap],
         row: &SqlRow,
     ) -> Result<Option<ChainBreak>, AuditError> {
-        let kind = row.int(1)?;
+        let entry = match self.begin_entry(gaps, row)? {
+            Ok(entry) => entry,
+            Err(broken) => return Ok(Some(broken)),
+        };
+        let content = match entry.kind {
+            Some(LogEntryKind::Remembered | LogEntryKind::Revoked) => {
+                let found = tx
+                    .optional(SELECT_REMEMBERED, &[entry.subject.into()])
+                    .await?;
+                entry.remembered_content(found.as_ref())?
+            }
+            Some(LogEntryKind::Cleaned) => {
+                let found = CleanupRow::find(tx, entry.seq).await?;
+                self.cleanup_content(&entry, found)?
+            }
+            Some(LogEntryKind::Used) => {
+                entry.use_content(chain::use_content(tx, entry.seq, entry.subject).await?)
+            }
+            _ => self.decision_content(&entry, row)?,
+        };
+        Ok(match content {
+            Ok(content) => self.end_entry(&entry, content),
+            Err(broken) => Some(broken),
+        })
+    }
+
+    /// Reads an entry and the gap before it.
+    pub(super) fn begin_entry(
+        &mut self,
+        gaps: &[Gap],
+        row: &impl Columns,
+    ) -> Result<Result<ChainEntry, ChainBreak>, AuditError> {
         let entry = ChainEntry {
             seq: row.int(0)?,
-            kind: LogEntryKind::of(kind),
+            kind: LogEntryKind::of(row.int(1)?),
             subject: row.int(2)?,
             hash: row.hash(3)?,
         };
@@ -324,7 +408,7 @@ impl ChainWalk {
                 .get(self.gaps_used)
                 .filter(|gap| gap.first == self.seq + 1 && gap.last + 1 == entry.seq);
             let Some(gap) = gap else {
-                return Ok(Some(ChainBreak {
+                return Ok(Err(ChainBreak {
                     entry: Some(self.seq + 1),
                     decision: None,
                     problem: "the entry is missing, and no cleanup removed it".to_owned(),
@@ -335,64 +419,20 @@ impl ChainWalk {
             self.hash = gap.hash;
             self.skip_gap(*gap);
         }
-        let content = match entry.kind {
-            Some(
-                kind @ (LogEntryKind::Decided | LogEntryKind::Answered | LogEntryKind::Executed),
-            ) => {
-                if row.maybe_int(9)?.is_none() {
-                    return Ok(Some(ChainBreak::at(&entry, "its decision is missing")));
-                }
-                let stored = match DecisionRow::read(row, 9) {
-                    Ok(stored) => stored,
-                    Err(AuditError::Damaged { column }) => {
-                        let problem = format!("the `{column}` of its decision is invalid");
-                        return Ok(Some(ChainBreak::at(&entry, &problem)));
-                    }
-                    Err(error) => return Err(error),
-                };
-                match self.decision_content(kind, &entry, &stored, row)? {
-                    Ok(content) => content,
-                    Err(problem) => return Ok(Some(ChainBreak::at(&entry, problem))),
-                }
-            }
-            Some(kind @ (LogEntryKind::Remembered | LogEntryKind::Revoked)) => {
-                match remembered_content(tx, kind, &entry).await? {
-                    Some(content) => content,
-                    None => {
-                        let problem =
-                            "its remembered answer is missing or belongs to another entry";
-                        return Ok(Some(ChainBreak::at(&entry, problem)));
-                    }
-                }
-            }
-            Some(LogEntryKind::Cleaned) => match CleanupRow::find(tx, entry.seq).await? {
-                Some(cleaned) => {
-                    let content = cleaned.content();
-                    self.deleted += cleaned.deleted;
-                    self.gaps_hash = Some(cleaned.gaps_hash);
-                    self.cleanups.push(cleaned.into_past_cleanup()?);
-                    content
-                }
-                None => return Ok(Some(ChainBreak::at(&entry, "its cleanup is missing"))),
-            },
-            Some(LogEntryKind::Used) => {
-                match chain::use_content(tx, entry.seq, entry.subject).await? {
-                    Some(content) => content,
-                    None => {
-                        return Ok(Some(ChainBreak::at(
-                            &entry,
-                            "its use is missing or belongs to another entry",
-                        )));
-                    }
-                }
-            }
-            None => return Ok(Some(ChainBreak::at(&entry, "it has an unknown kind"))),
-        };
+        Ok(Ok(entry))
+    }
+
+    /// Checks the hash of an entry, and moves to it.
+    pub(super) fn end_entry(
+        &mut self,
+        entry: &ChainEntry,
+        content: [u8; 32],
+    ) -> Option<ChainBreak> {
         if chain::link(&self.hash, content) != entry.hash {
-            return Ok(Some(ChainBreak::at(
-                &entry,
+            return Some(ChainBreak::at(
+                entry,
                 "the stored data differs from the data that was written",
-            )));
+            ));
         }
         self.seq = entry.seq;
         self.hash = entry.hash;
@@ -401,8 +441,90 @@ impl ChainWalk {
             hashes.push((entry.seq, entry.hash));
         }
         self.entries += 1;
-        self.kinds[usize::try_from(kind).unwrap_or(0)] += 1;
-        Ok(None)
+        self.kinds[entry.kind.map_or(0, |kind| kind as usize)] += 1;
+        None
+    }
+
+    /// Returns a walk over the entries after a later entry, to be [appended](Self::append) to the
+    /// walk that ends with this entry.
+    pub(super) fn segment(start: ChainEnd, gaps: &[Gap], noted: Vec<ChainHead>) -> Self {
+        let gaps_before = gaps.partition_point(|gap| gap.first <= start.seq);
+        Self {
+            seq: start.seq,
+            hash: start.hash,
+            gaps_used: gaps_before,
+            gaps_before,
+            noted,
+            ..Self::default()
+        }
+    }
+
+    /// Appends the walk over the entries that follow. If this walk would have found a problem in
+    /// them, changes nothing and returns `false`.
+    pub(super) fn append(&mut self, next: Self) -> bool {
+        let is_assigned_before = next.first_decision.is_some_and(|id| id <= self.decision);
+        if next.gaps_before != self.gaps_used || is_assigned_before {
+            return false;
+        }
+        self.seq = next.seq;
+        self.hash = next.hash;
+        self.entries += next.entries;
+        self.removed += next.removed;
+        self.gaps_used = next.gaps_used;
+        for (all, kind) in self.kinds.iter_mut().zip(next.kinds) {
+            *all += kind;
+        }
+        self.answered += next.answered;
+        self.executed += next.executed;
+        self.counted.append(&next.counted);
+        self.cleanups.extend(next.cleanups);
+        self.gaps_hash = next.gaps_hash.or(self.gaps_hash);
+        self.deleted += next.deleted;
+        self.decision = self.decision.max(next.decision);
+        self.first_decision = self.first_decision.or(next.first_decision);
+        for NotedHead { head, found } in next.heads {
+            self.noted.pop();
+            let found = match found {
+                HeadState::Differs { .. } => HeadState::Differs {
+                    after: self.last_valid(),
+                },
+                found => found,
+            };
+            self.heads.push(NotedHead { head, found });
+        }
+        true
+    }
+
+    /// Returns the content of an entry about a cleanup, and counts the cleanup.
+    pub(super) fn cleanup_content(
+        &mut self,
+        entry: &ChainEntry,
+        found: Option<CleanupRow>,
+    ) -> Result<Result<[u8; 32], ChainBreak>, AuditError> {
+        let Some(cleaned) = found else {
+            return Ok(Err(ChainBreak::at(entry, "its cleanup is missing")));
+        };
+        let content = cleaned.content();
+        self.deleted += cleaned.deleted;
+        self.gaps_hash = Some(cleaned.gaps_hash);
+        self.cleanups.push(cleaned.into_past_cleanup()?);
+        Ok(Ok(content))
+    }
+
+    /// Returns the last entry of the walk.
+    pub(super) fn end(&self) -> ChainEnd {
+        ChainEnd {
+            seq: self.seq,
+            hash: self.hash,
+        }
+    }
+
+    /// Returns the noted heads after an entry, up to another one; last first.
+    pub(super) fn noted_between(&self, after: i64, last: i64) -> Vec<ChainHead> {
+        let is_between = |noted: &&ChainHead| {
+            i64::try_from(noted.count).is_ok_and(|count| after < count && count <= last)
+        };
+        self.noted.iter().filter(is_between).copied().collect()
     }
 
     /// Compares the noted heads at an entry with it.
@@ -450,13 +572,38 @@ impl ChainWalk {
         }
     }
 
+    /// Returns the content of an entry about a decision, or of an entry of an unknown kind, from the
+    /// row that [`select_entries`] selects.
+    pub(super) fn decision_content<R: Columns>(
+        &mut self,
+        entry: &ChainEntry,
+        row: &R,
+    ) -> Result<Result<[u8; 32], ChainBreak>, AuditError> {
+        let Some(kind) = entry.kind else {
+            return Ok(Err(ChainBreak::at(entry, "it has an unknown kind")));
+        };
+        if row.maybe_int(9)?.is_none() {
+            return Ok(Err(ChainBreak::at(entry, "its decision is missing")));
+        }
+        let stored = match DecisionRow::read(row, 9) {
+            Ok(stored) => stored,
+            Err(AuditError::Damaged { column }) => {
+                let problem = format!("the `{column}` of its decision is invalid");
+                return Ok(Err(ChainBreak::at(entry, &problem)));
+            }
+            Err(error) => return Err(error),
+        };
+        let content = self.stored_content(kind, entry, &stored, row)?;
+        Ok(content.map_err(|problem| ChainBreak::at(entry, problem)))
+    }
+
     /// Returns the expected content of an entry about a decision, or a problem of related rows.
-    fn decision_content(
+    fn stored_content<'r, R: Columns>(
         &mut self,
         kind: LogEntryKind,
         entry: &ChainEntry,
-        stored: &DecisionRow,
-        row: &SqlRow,
+        stored: &DecisionRow<R::Text<'r>>,
+        row: &'r R,
     ) -> Result<Result<[u8; 32], &'static str>, AuditError> {
         Ok(match kind {
             LogEntryKind::Decided => {
@@ -468,12 +615,13 @@ impl ChainWalk {
                     return Ok(Err("the id of its decision was assigned before"));
                 }
                 self.decision = entry.subject;
+                self.first_decision.get_or_insert(entry.subject);
                 let unanswered = match stored.denied {
                     true => {
                         stored.response == Some(response_code(UserResponse::Denied))
                             && stored.answered_at == Some(stored.at)
-                            && stored.answered_by.as_deref()
-                                == Some(stored.rule.as_deref().unwrap_or("rule"))
+                            && text(&stored.answered_by)
+                                == Some(text(&stored.rule).unwrap_or("rule"))
                             && stored.answer_note.is_none()
                     }
                     false => {
@@ -492,17 +640,19 @@ impl ChainWalk {
                 if stored.executed_seq.is_none() && !unexecuted {
                     return Ok(Err("its decision has an execution that was not reported"));
                 }
-                let searched = row.maybe_text(4)? == Some(fold_case(&stored.command))
+                let folded = row.maybe_text(4)?;
+                let searched = text(&folded)
+                    .is_some_and(|folded| is_fold_case(folded, stored.command.as_ref()))
                     && row.maybe_int(5)? == Some(stored.class)
                     && row.maybe_int(6)? == Some(i64::from(stored.requires))
                     && row.maybe_int(7)? == stored.response
-                    && row.maybe_text(8)? == stored.agent;
+                    && text(&row.maybe_text(8)?) == text(&stored.agent);
                 if !searched {
                     return Ok(Err("the search data of its decision differs"));
                 }
                 self.answered += i64::from(stored.answered_seq.is_some());
                 self.executed += i64::from(stored.executed_seq.is_some());
-                self.counted.add(&CountedDecision::from(stored), 1);
+                self.counted.add(stored);
                 Ok(chain::decided(stored))
             }
             LogEntryKind::Answered if stored.answered_seq == Some(entry.seq) => {
@@ -614,7 +764,8 @@ impl ChainWalk {
         for row in rows {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
-        let same = tallies == self.counted.tallies && times == self.counted.times;
+        let counted = self.counted.deltas();
+        let same = tallies == counted.tallies && times == counted.times;
         Ok((!same).then(|| ChainBreak::of_trail("the running counts do not match the decisions")))
     }
 }
@@ -623,29 +774,16 @@ pub(super) fn has_seq(noted: &ChainHead, seq: i64) -> bool {
     i64::try_from(noted.count) == Ok(seq)
 }
 
-pub(super) async fn remembered_content(
-    tx: &mut Tx,
-    kind: LogEntryKind,
-    entry: &ChainEntry,
-) -> Result<Option<[u8; 32]>, AuditError> {
-    let found = tx
-        .optional(
-            concat!(
-                "SELECT ",
-                remembered_columns!(),
-                " FROM remembered r WHERE r.id = $1"
-            ),
-            &[entry.subject.into()],
-        )
-        .await?;
-    let Some(row) = found else { return Ok(None) };
-    let row = RememberedRow::read(&row, 0)?;
-    Ok(match kind {
-        LogEntryKind::Remembered if row.created_seq == entry.seq => Some(row.created()),
-        LogEntryKind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
-        _ => None,
-    })
+fn text<T: AsRef<str>>(text: &Option<T>) -> Option<&str> {
+    text.as_ref().map(AsRef::as_ref)
 }
+
+/// Selects the remembered answer `$1`.
+pub(super) const SELECT_REMEMBERED: &str = concat!(
+    "SELECT ",
+    remembered_columns!(),
+    " FROM remembered r WHERE r.id = $1"
+);
 
 /// Parses a hash in hexadecimal.
 pub(super) fn hash_of(text: &str) -> Option<[u8; 32]> {

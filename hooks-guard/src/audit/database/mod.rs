@@ -5,17 +5,20 @@ mod mode;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queue;
+mod snapshot;
 mod sqlite;
 
 use super::address::TrailAddress;
 use super::anchor::Anchor;
 use super::error::AuditError;
+use super::head::Head;
 use super::tx::Tx;
 
 pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 pub use queue::MAX_QUEUE_TIME;
+pub(super) use snapshot::{BorrowedRow, SnapshotReader, first};
 pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite, SqliteTx};
 
 /// SQLite or PostgreSQL database. Clones share the connections.
@@ -100,6 +103,23 @@ impl Database {
             (Self::Postgres(_), Tx::Postgres(tx)) => postgres::has_plain_tables(tx).await,
             #[cfg(feature = "postgres")]
             _ => unreachable!("a transaction belongs to its database"),
+        }
+    }
+
+    /// Returns readers of the snapshot of a transaction. Returns none if only the transaction can read
+    /// the database, and `None` if another process wrote since the transaction began.
+    pub(super) async fn snapshot_readers(
+        &self,
+        count: usize,
+        tx: &mut Tx,
+    ) -> Result<Option<Vec<SnapshotReader>>, AuditError> {
+        match self {
+            Self::Sqlite(database) => {
+                let head = Head::read(tx).await?;
+                database.snapshot_readers(count, head).await
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Ok(Some(Vec::new())),
         }
     }
 

@@ -18,8 +18,11 @@ use tokio::sync::Semaphore;
 
 use super::mode::{OpenMode, ReadPermit, migrator};
 use super::queue::{QueueTurn, WriteQueue};
+use super::snapshot::{FileLocation, SnapshotReader};
 use crate::audit::anchor::{Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
+use crate::audit::head::Head;
+use crate::audit::segments::unwound;
 use crate::files::{open, with_end};
 
 /// Lock timeout of a statement. A request must be answered within one second, even if another
@@ -119,6 +122,8 @@ pub(in crate::audit) struct Sqlite {
     copier: SqlitePool,
     /// Detects a deleted or replaced database file; `None` for an in-memory database.
     files: Option<Arc<OpenFiles>>,
+    /// The file for [`SnapshotReader`]s; `None` for an in-memory database.
+    location: Option<FileLocation>,
     /// Queue for the write transactions of a process that records a single decision.
     queue: Option<WriteQueue>,
     beside: Arc<Semaphore>,
@@ -509,7 +514,12 @@ impl Sqlite {
                 .await?;
             (readers, reserved, copier)
         };
+        let location = files.as_ref().map(|files| FileLocation {
+            path: files.path.clone(),
+            is_immutable: false,
+        });
         let opened = Self {
+            location,
             writer,
             readers,
             reserved,
@@ -538,6 +548,7 @@ impl Sqlite {
             .foreign_keys(false)
             .busy_timeout(BACKUP_BUSY_TIMEOUT)
             .read_only(true);
+        let mut is_immutable = false;
         let options = match first_look(&options).await {
             Ok(()) => options,
             Err(AuditError::ReadOnly | AuditError::Unreachable { .. }) => {
@@ -548,6 +559,7 @@ impl Sqlite {
                 }
                 let options = options.immutable(true);
                 first_look(&options).await?;
+                is_immutable = true;
                 options
             }
             Err(error) => return Err(error),
@@ -571,6 +583,7 @@ impl Sqlite {
             reserved: readers.clone(),
             readers,
             files: None,
+            location: Some(FileLocation { path, is_immutable }),
             queue: None,
             beside: Arc::new(Semaphore::new(1)),
             anchor: Arc::default(),
@@ -667,6 +680,34 @@ impl Sqlite {
             connection: began?,
             _turn: turn,
         })
+    }
+
+    /// Returns readers of the current snapshot; none if they cannot be opened, and `None` if the
+    /// snapshot has another head.
+    pub(super) async fn snapshot_readers(
+        &self,
+        count: usize,
+        head: Head,
+    ) -> Result<Option<Vec<SnapshotReader>>, AuditError> {
+        let Some(location) = self.location.clone() else {
+            return Ok(Some(Vec::new()));
+        };
+        let opening = tokio::task::spawn_blocking(move || {
+            let mut readers = Vec::with_capacity(count);
+            for _ in 0..count {
+                let reader = SnapshotReader::open(&location)?;
+                if !reader.begin(&head)? {
+                    return Ok(None);
+                }
+                readers.push(reader);
+            }
+            Ok::<_, rusqlite::Error>(Some(readers))
+        });
+        // Without readers, the transaction reads everything, and returns the error of the file.
+        let readers = unwound(opening.await)?.unwrap_or_else(|_| Some(Vec::new()));
+        // The file may have been replaced before the readers were opened.
+        self.check()?;
+        Ok(readers)
     }
 
     pub(super) fn read_permit(&self) -> Option<ReadPermit> {
