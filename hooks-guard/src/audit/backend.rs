@@ -124,8 +124,8 @@ impl Backend {
         self.database.read_permit()
     }
 
-    /// Begins a write transaction, which excludes all other writers.
-    pub(super) async fn write(&self) -> Result<Tx, AuditError> {
+    /// Begins a write transaction, which excludes all other writers, and reads the head.
+    pub(super) async fn write(&self) -> Result<(Tx, Head), AuditError> {
         self.database.write().await
     }
 

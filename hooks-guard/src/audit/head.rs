@@ -1,8 +1,10 @@
 //! The head of the log. Takes a transaction; returns the last entry with its hash, and the last
 //! assigned ids.
 
+use sqlx::SqliteConnection;
+
 use super::error::AuditError;
-use super::tx::{Sql, Tx};
+use super::tx::{Sql, SqlRow, Tx};
 
 /// PostgreSQL channel on which instances notify each other of writes.
 #[cfg(feature = "postgres")]
@@ -66,17 +68,34 @@ impl Head {
         Self::of(tx, sql).await
     }
 
-    /// Reads the head. With PostgreSQL also takes the row lock that serializes all writers.
+    /// Reads the head in PostgreSQL, and takes the row lock that serializes all writers.
+    #[cfg(feature = "postgres")]
     pub(super) async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
-        let sql = Sql::each(
-            concat!(head_columns!(), schema_version!(), " FROM head"),
-            concat!(head_columns!(), schema_mark!(), " FROM head FOR UPDATE"),
-        );
-        Self::of(tx, sql).await
+        let sql = concat!(head_columns!(), schema_mark!(), " FROM head FOR UPDATE");
+        Self::of(tx, sql.into()).await
+    }
+
+    /// Begins a write transaction of SQLite and reads the head. One statement, because each waits for
+    /// the thread of the connection.
+    pub(super) async fn begin(connection: &mut SqliteConnection) -> Result<Self, AuditError> {
+        let row = sqlx::query(concat!(
+            // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
+            // another process wrote after the first read.
+            "BEGIN IMMEDIATE; ",
+            head_columns!(),
+            schema_version!(),
+            " FROM head"
+        ))
+        .fetch_one(connection)
+        .await?;
+        Self::read_row(&SqlRow::Sqlite(row))
     }
 
     async fn of(tx: &mut Tx, sql: Sql) -> Result<Self, AuditError> {
-        let row = tx.one(sql, &[]).await?;
+        Self::read_row(&tx.one(sql, &[]).await?)
+    }
+
+    fn read_row(row: &SqlRow) -> Result<Self, AuditError> {
         Ok(Self {
             seq: row.int(0)?,
             hash: row.hash(1)?,

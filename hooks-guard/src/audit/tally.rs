@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "postgres")]
 use super::error::AuditError;
 use super::record::DecisionRow;
+#[cfg(feature = "postgres")]
 use super::tx::Tx;
 
 pub(super) const HOUR_US: i64 = 3_600_000_000;
@@ -13,6 +15,68 @@ pub(super) const DAY_US: i64 = 24 * HOUR_US;
 pub(super) const UNIT_ALL: i64 = 0;
 pub(super) const UNIT_DAY: i64 = 1;
 pub(super) const UNIT_HOUR: i64 = 2;
+
+macro_rules! insert_tallies {
+    () => {
+        "INSERT INTO tallies (unit, start, class, requires, response, agent, n, timed_out,
+            confidence, high, low)"
+    };
+}
+
+macro_rules! add_tallies {
+    () => {
+        " ON CONFLICT (unit, start, class, requires, response, agent) DO UPDATE SET
+            n = tallies.n + excluded.n,
+            timed_out = tallies.timed_out + excluded.timed_out,
+            confidence = tallies.confidence + excluded.confidence,
+            high = tallies.high + excluded.high,
+            low = tallies.low + excluded.low"
+    };
+}
+
+macro_rules! insert_times {
+    () => {
+        "INSERT INTO times (unit, start, ms, n)"
+    };
+}
+
+macro_rules! add_times {
+    () => {
+        " ON CONFLICT (unit, start, ms) DO UPDATE SET n = times.n + excluded.n"
+    };
+}
+
+/// SQLite statement that adds the tallies in a JSON parameter. SQLite needs the condition to parse
+/// the clause after it.
+macro_rules! write_tallies_json {
+    ($json:literal) => {
+        concat!(
+            $crate::audit::tally::insert_tallies!(),
+            " SELECT value ->> '$[0][0]', value ->> '$[0][1]', value ->> '$[0][2]',
+                value ->> '$[0][3]', value ->> '$[1][0]', value ->> '$[1][1]',
+                value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]',
+                value ->> '$[2][3]', value ->> '$[2][4]' FROM json_each(",
+            $json,
+            ") WHERE true",
+            $crate::audit::tally::add_tallies!()
+        )
+    };
+}
+
+/// SQLite statement that adds the times in a JSON parameter.
+macro_rules! write_times_json {
+    ($json:literal) => {
+        concat!(
+            $crate::audit::tally::insert_times!(),
+            " SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(",
+            $json,
+            ") WHERE true",
+            $crate::audit::tally::add_times!()
+        )
+    };
+}
+pub(super) use {add_tallies, add_times, insert_tallies, insert_times};
+pub(super) use {write_tallies_json, write_times_json};
 
 /// Counted properties of a decision.
 #[derive(Clone, Debug)]
@@ -129,21 +193,56 @@ impl Deltas {
         }
     }
 
+    /// Returns the tallies for [`write_tallies_json`].
+    pub(super) fn tallies_json(&self) -> String {
+        let rows: Vec<_> = self
+            .changed_tallies()
+            .map(|(key, tally)| {
+                (
+                    (key.unit, key.start, key.class, i64::from(key.requires)),
+                    (key.response, &key.agent),
+                    (
+                        tally.n,
+                        tally.timed_out,
+                        tally.confidence,
+                        tally.high,
+                        tally.low,
+                    ),
+                )
+            })
+            .collect();
+        serde_json::json!(rows).to_string()
+    }
+
+    /// Returns the times for [`write_times_json`].
+    pub(super) fn times_json(&self) -> String {
+        let rows: Vec<_> = self
+            .changed_times()
+            .map(|((unit, start, ms), n)| (unit, start, ms, n))
+            .collect();
+        serde_json::json!(rows).to_string()
+    }
+
+    fn changed_tallies(&self) -> impl Iterator<Item = (&TallyKey, &Tally)> {
+        let tallies = self.tallies.iter();
+        tallies.filter(|(_, tally)| **tally != Tally::default())
+    }
+
+    fn changed_times(&self) -> impl Iterator<Item = ((i64, i64, i64), i64)> {
+        let times = self.times.iter().map(|(key, n)| (*key, *n));
+        times.filter(|(_, n)| *n != 0)
+    }
+
+    /// Writes the counts to PostgreSQL.
+    #[cfg(feature = "postgres")]
     pub(super) async fn write(&self, tx: &mut Tx) -> Result<(), AuditError> {
-        for (key, tally) in &self.tallies {
-            if *tally == Tally::default() {
-                continue;
-            }
+        for (key, tally) in self.changed_tallies() {
             tx.execute(
-                "INSERT INTO tallies (unit, start, class, requires, response, agent, n, timed_out,
-                                      confidence, high, low)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-                 ON CONFLICT (unit, start, class, requires, response, agent) DO UPDATE SET
-                    n = tallies.n + excluded.n,
-                    timed_out = tallies.timed_out + excluded.timed_out,
-                    confidence = tallies.confidence + excluded.confidence,
-                    high = tallies.high + excluded.high,
-                    low = tallies.low + excluded.low",
+                concat!(
+                    insert_tallies!(),
+                    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                    add_tallies!()
+                ),
                 &[
                     key.unit.into(),
                     key.start.into(),
@@ -160,13 +259,9 @@ impl Deltas {
             )
             .await?;
         }
-        for (&(unit, start, ms), &n) in &self.times {
-            if n == 0 {
-                continue;
-            }
+        for ((unit, start, ms), n) in self.changed_times() {
             tx.execute(
-                "INSERT INTO times (unit, start, ms, n) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (unit, start, ms) DO UPDATE SET n = times.n + excluded.n",
+                concat!(insert_times!(), " VALUES ($1, $2, $3, $4)", add_times!()),
                 &[unit.into(), start.into(), ms.into(), n.into()],
             )
             .await?;

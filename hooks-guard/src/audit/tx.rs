@@ -165,12 +165,13 @@ impl Tx {
             .ok_or(AuditError::Damaged { column: "row" })
     }
 
+    /// Commits. A transaction of SQLite commits with its last statement.
+    #[cfg(feature = "postgres")]
     pub(super) async fn commit(self) -> Result<(), AuditError> {
         match self {
             Self::Sqlite(mut tx) => {
                 sqlx::query("COMMIT").execute(&mut *tx).await?;
             }
-            #[cfg(feature = "postgres")]
             Self::Postgres(tx) => tx.commit().await?,
         }
         Ok(())

@@ -174,12 +174,19 @@ impl Database {
         }
     }
 
-    /// Begins a write transaction, which excludes all other writers.
-    pub(super) async fn write(&self) -> Result<Tx, AuditError> {
+    /// Begins a write transaction, which excludes all other writers, and reads the head.
+    pub(super) async fn write(&self) -> Result<(Tx, Head), AuditError> {
         match self {
-            Self::Sqlite(database) => database.write().await.map(Tx::Sqlite),
+            Self::Sqlite(database) => {
+                let (tx, head) = database.write().await?;
+                Ok((Tx::Sqlite(tx), head))
+            }
             #[cfg(feature = "postgres")]
-            Self::Postgres(database) => database.write().await.map(Tx::Postgres),
+            Self::Postgres(database) => {
+                let mut tx = Tx::Postgres(database.write().await?);
+                let head = Head::lock(&mut tx).await?;
+                Ok((tx, head))
+            }
         }
     }
 

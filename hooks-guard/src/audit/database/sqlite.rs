@@ -654,7 +654,8 @@ impl Sqlite {
 
     pub(super) async fn read(&self) -> Result<SqliteTx, AuditError> {
         self.check()?;
-        let connection = begin_transaction(&self.readers, "BEGIN").await?;
+        let mut connection = self.readers.acquire().await?;
+        sqlx::query("BEGIN").execute(&mut *connection).await?;
         Ok(SqliteTx::without_turn(connection))
     }
 
@@ -664,22 +665,22 @@ impl Sqlite {
         Ok(SqliteTx::without_turn(connection))
     }
 
-    pub(super) async fn write(&self) -> Result<SqliteTx, AuditError> {
+    pub(super) async fn write(&self) -> Result<(SqliteTx, Head), AuditError> {
         let mut turn = match &self.queue {
             Some(queue) => Some(queue.wait().await?),
             None => None,
         };
         self.check()?;
-        // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
-        // another process wrote after the first read.
-        let began = begin_transaction(&self.writer, "BEGIN IMMEDIATE").await;
+        let mut connection = self.writer.acquire().await?;
+        let began = Head::begin(&mut connection).await;
         if let Some(turn) = &mut turn {
             turn.note(&began);
         }
-        Ok(SqliteTx {
-            connection: began?,
+        let tx = SqliteTx {
+            connection,
             _turn: turn,
-        })
+        };
+        Ok((tx, began?))
     }
 
     /// Returns readers of the current snapshot; none if they cannot be opened, and `None` if the
@@ -887,17 +888,6 @@ async fn migrate(
         }
         tokio::time::sleep(RETRY_DELAY).await;
     }
-}
-
-/// Returns a connection in a transaction, which ends at the latest when the connection returns to
-/// the pool; see [`ending_transactions`].
-async fn begin_transaction(
-    pool: &SqlitePool,
-    begin: &'static str,
-) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
-    let mut connection = pool.acquire().await?;
-    sqlx::query(begin).execute(&mut *connection).await?;
-    Ok(connection)
 }
 
 /// Returns a pool that ends the transaction of each returned connection. SQLite ends a transaction
