@@ -75,19 +75,16 @@ impl Head {
         Self::of(tx, sql.into()).await
     }
 
-    /// Begins a write transaction of SQLite and reads the head. One statement, because each waits for
-    /// the thread of the connection.
+    /// Begins a write transaction of SQLite and reads the head. Two statements: the driver's thread
+    /// panics if one query begins a transaction and then names a table that was renamed meanwhile.
     pub(super) async fn begin(connection: &mut SqliteConnection) -> Result<Self, AuditError> {
-        let row = sqlx::query(concat!(
-            // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
-            // another process wrote after the first read.
-            "BEGIN IMMEDIATE; ",
-            head_columns!(),
-            schema_version!(),
-            " FROM head"
-        ))
-        .fetch_one(connection)
-        .await?;
+        // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if another
+        // process wrote after the first read.
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut *connection)
+            .await?;
+        let sql = concat!(head_columns!(), schema_version!(), " FROM head");
+        let row = sqlx::query(sql).fetch_one(connection).await?;
         Self::read_row(&SqlRow::Sqlite(row))
     }
 

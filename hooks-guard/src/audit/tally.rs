@@ -46,14 +46,14 @@ macro_rules! add_times {
     };
 }
 
-/// SQLite statement that adds the tallies in a JSON parameter. SQLite needs the condition to parse
-/// the clause after it.
+/// SQLite statement that adds the tallies in a JSON parameter. SQLite ends a text in JSON at a NUL, so
+/// agents are in hexadecimal digits. It needs the condition to parse the clause after it.
 macro_rules! write_tallies_json {
     ($json:literal) => {
         concat!(
             $crate::audit::tally::insert_tallies!(),
             " SELECT value ->> '$[0][0]', value ->> '$[0][1]', value ->> '$[0][2]',
-                value ->> '$[0][3]', value ->> '$[1][0]', value ->> '$[1][1]',
+                value ->> '$[0][3]', value ->> '$[1][0]', CAST(unhex(value ->> '$[1][1]') AS TEXT),
                 value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]',
                 value ->> '$[2][3]', value ->> '$[2][4]' FROM json_each(",
             $json,
@@ -200,7 +200,7 @@ impl Deltas {
             .map(|(key, tally)| {
                 (
                     (key.unit, key.start, key.class, i64::from(key.requires)),
-                    (key.response, &key.agent),
+                    (key.response, hex::encode(&key.agent)),
                     (
                         tally.n,
                         tally.timed_out,

@@ -99,6 +99,32 @@ async fn p_43_the_latency_excludes_the_write_of_the_record() {
 }
 
 #[tokio::test]
+async fn p_22_a_table_that_fails_allows_nothing() {
+    for table in ["head", "log", "decisions", "searched", "tallies", "times"] {
+        let mut daemon = Daemon::plain();
+        daemon.ask("mkdir out");
+        let mut other = open(&daemon).await;
+        run(&mut other, "PRAGMA legacy_alter_table = ON".to_owned()).await;
+        let renamed = format!("{table}_gone");
+        run(
+            &mut other,
+            format!("ALTER TABLE {table} RENAME TO {renamed}"),
+        )
+        .await;
+        for command in ["ls", "mkdir out", "ls"] {
+            let answer = daemon.post(&json!({ "command": command }));
+            assert_safe(&answer);
+            assert_no_internals(&answer.text());
+        }
+        let stderr = daemon.stderr();
+        assert!(
+            daemon.is_running() && !stderr.contains("panicked"),
+            "{table}: {stderr}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");

@@ -56,7 +56,11 @@ fn decision(n: i64) -> NewDecision {
         _ => format!("echo Größe-{n}"),
     };
     let mut request = PermissionRequest::new(command);
-    request.agent = [Some("codex".to_owned()), None][usize::from(n % 4 == 0)].clone();
+    request.agent = match n % 4 {
+        0 => None,
+        1 => Some("NUL \0, \"quoted\" \\ Größe".to_owned()),
+        _ => Some("codex".to_owned()),
+    };
     let mut new = NewDecision::sample(request);
     new.permission.timestamp = minute(n * 17);
     new.permission.classification = [Crud::Read, Crud::Delete][usize::from(n % 2 == 0)];
