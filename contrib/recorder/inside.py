@@ -14,7 +14,10 @@ import changes
 
 MOST_OUTPUT = 4000
 MOST_TRACE = 4 << 20
+MOST_BATCH_OUTPUT = 4 << 20
 GRACE = 1.0
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = "/usr/bin/python3"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
 # Folders of the sandbox in which a command may leave temporary files.
 TEMPORARY = ("tmp", "var/tmp", "run", "dev/shm")
@@ -64,14 +67,17 @@ def command_line(root, trace, job):
     user = str(job["user"])
     variables = {
         "HOME": job["home"], "USER": "dev", "LOGNAME": "dev", "SHELL": "/bin/bash", "TERM": "dumb", "LANG": "C.UTF-8",
-        "PATH": f"{PATH}:{job['tools']}/bin",
+        "PATH": f"{job['tools']}/bin:{PATH}",
     } | job["environment"]
+    words = ["bash", "-c", job["command"]]
+    if "items" in job:
+        words = [PYTHON, "-c", (HERE / "batch.py").read_text(), str(job["seconds"]), json.dumps(job["items"])]
     return [
         "strace", "-f", "-q", "-s", "64", "--seccomp-bpf", "-e", "signal=none", "-o", str(trace),
         "-e", "trace=clone,clone3,connect,execve,fork,kill,pidfd_send_signal,tgkill,tkill,vfork",
         "chroot", str(root), "setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--bounding-set", "-all",
         "--no-new-privs", "env", "-i", "-C", job["project"], *(f"{name}={value}" for name, value in variables.items()),
-        "bash", "-c", job["command"],
+        *words,
     ]
 
 
@@ -139,11 +145,13 @@ def main():
     root, upper, layers = mount_root(folder, job)
     memory = folder / "memory"
     output, trace = memory / "output", memory / "trace"
-    in_time, left = run_command(command_line(root, trace, job), output, trace, job["seconds"])
+    # A command that does not end is killed after its seconds; a batch may take those of each of its commands.
+    seconds = job["seconds"] * sum(map(len, job.get("items", [[""]])))
+    in_time, left = run_command(command_line(root, trace, job), output, trace, seconds)
     result = {
         "in_time": in_time,
         "left_running": left,
-        "output": changes.read_bytes(output, MOST_OUTPUT).decode(errors="replace"),
+        "output": changes.read_bytes(output, MOST_BATCH_OUTPUT if "items" in job else MOST_OUTPUT).decode(errors="replace"),
         "changes": changes.list_changes(str(upper), layers),
         "temporary": temporary_files(root),
     }

@@ -1,5 +1,6 @@
 """Packages of `programs.toml`: installation below `RECORDER_DIR/tools`, and versions of installed programs."""
 
+import functools
 import json
 import os
 import pathlib
@@ -7,6 +8,8 @@ import re
 import shutil
 import subprocess
 import tomllib
+
+import results
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIST = HERE / "programs.toml"
@@ -70,7 +73,7 @@ def python_programs(name, folder):
     for info in folder.glob("lib/python3*/site-packages/*.dist-info"):
         if normalized(info.name.split("-")[0]) == normalized(name):
             paths = [line.split(",")[0] for line in (info / "RECORD").read_text().splitlines()]
-            return [folder / "bin" / os.path.basename(path) for path in paths if "/bin/" in path]
+            return [folder / "bin" / os.path.basename(path) for path in paths if re.fullmatch(r"(\.\./)+bin/[^/]+", path)]
     return []
 
 
@@ -160,6 +163,12 @@ def upstream_version(version):
     return re.split(r"[+~]|\.(?:dfsg|ds\d|git)", version)[0]
 
 
+@functools.cache
+def has_module(name):
+    """Returns `True` if the Python of the system has a module."""
+    return run("/usr/bin/python3", "-c", f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)")
+
+
 class Installed:
     """The installed programs: their paths, packages and versions."""
 
@@ -182,8 +191,14 @@ class Installed:
 
     def path_of(self, name):
         """Returns the path of a program, or `None`."""
-        path = shutil.which(name, path=":".join([*FOLDERS, str(self.tools / "bin")]))
+        path = shutil.which(name, path=":".join([str(self.tools / "bin"), *FOLDERS]))
         return path and pathlib.Path(path)
+
+    def has(self, name):
+        """Returns `True` for an installed program, a module of an installed Python or a builtin of bash."""
+        if name.startswith("python -m "):
+            return has_module(name.removeprefix("python -m "))
+        return name in results.bash_builtins() or self.path_of(name) is not None
 
     def package_of(self, path):
         """Returns the package of Debian that a program belongs to, or `None`."""
@@ -197,6 +212,16 @@ class Installed:
         """Returns the packages of Debian that hold one of the programs, with their versions."""
         owners = {self.package_of(path) for path in map(self.path_of, names) if path}
         return {owner.split(":")[0]: self.versions[owner] for owner in owners if owner in self.versions}
+
+    def origin_of(self, name):
+        """Returns the registry and the package of an installed program; without a package, its real path."""
+        path = self.path_of(name)
+        if path.parent == self.tools / "bin":
+            registry, package = pathlib.Path(os.readlink(path)).relative_to(self.tools).parts[:2]
+            return {"python": "pypi"}.get(registry, registry), package
+        if owner := self.package_of(path):
+            return "debian", owner.split(":")[0]
+        return "other", os.path.realpath(path)
 
     def is_pinned(self, name):
         """Returns `True` for a program of `tools`, whose version `programs.toml` pins."""

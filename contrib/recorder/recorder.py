@@ -10,10 +10,14 @@ import pathlib
 import re
 import sys
 import tempfile
+import threading
 import time
 
+import calls
 import classifier
+import cover
 import effects
+import figures
 import open_findings
 import packages
 import planted
@@ -23,6 +27,7 @@ import tables
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CRATE = REPOSITORY / "hooks-classify"
+PAGE = REPOSITORY / "docs/classifier.md"
 CANNOT_RUN = 3
 VERSION = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?:p\d+|[a-z]\d*)?(?![\w])")
 
@@ -48,7 +53,7 @@ def candidates(programs, installed, every_name=False):
 
     Only commands with the name of one of the programs count that is installed or a builtin of bash.
     """
-    present = {name for program in programs for name in program.names if is_present(name, installed)}
+    present = {name for program in programs for name in program.names if installed.has(name)}
     commands = []
     for program in programs:
         names = [name for name in program.names if name in present]
@@ -108,13 +113,6 @@ def until(deadline, rows):
         yield row
 
 
-def is_present(name, installed):
-    """Returns `True` for an installed program, a module of an installed Python or a builtin of bash."""
-    if name.startswith("python -m "):
-        return installed.path_of("python3") is not None
-    return name in results.bash_builtins() or installed.path_of(name) is not None
-
-
 def selected(programs, names):
     """Returns the programs with one of the names; all programs without names."""
     known = {name for program in programs for name in (*program.names, program.file.stem)}
@@ -127,7 +125,8 @@ def printed_versions(name, records):
     """Returns the versions that a program prints for `--version`, or for another word with this meaning."""
     for call in ("--version", "version", "-version", "-V", "version --client"):
         for record in records:
-            if record["command"] == f"{name} {call}" and record["status"] in (0, 1):
+            is_call = record["command"] == f"{name} {call}" or record["command"].startswith(f"{name} {call} ")
+            if is_call and record["status"] in (0, 1):
                 if versions := VERSION.findall(record.get("output", "")):
                     return versions
     return []
@@ -234,6 +233,68 @@ def check_tables(arguments):
     return 0
 
 
+def cover_tables(arguments):
+    """Subcommand `cover`."""
+    sandbox.check_machine()
+    every = tables.read_programs(CRATE / "programs")
+    installed = packages.Installed(sandbox.base_folder())
+    chosen = [
+        subject for subject in cover.subjects(selected(every, arguments.names), installed)
+        if not arguments.registries or subject.registry in arguments.registries
+    ]
+    if os.path.isfile(arguments.records):
+        done = {(record["program"], record["package"]) for record in read_rows(arguments.records)}
+        chosen = [subject for subject in chosen if (subject.program.title, subject.package) not in done]
+    # Programs of clouds are slow; they come last.
+    chosen.sort(key=lambda subject: subject.program.file.parent.name == "cloud")
+    machine = sandbox.Recorder(arguments.jobs, arguments.seconds)
+    deadline = time.monotonic() + 60 * arguments.minutes if arguments.minutes else None
+    cases = calls.cases_by_program(tables.all_cases(CRATE))
+    writing = threading.Lock()
+    with tempfile.TemporaryDirectory(dir=machine.base / "work") as folder, open(arguments.records, "a") as out:
+        coverage = cover.Coverage(machine, arguments.guard, cases, cover.Folders(machine.lower, pathlib.Path(folder)))
+
+        def cover_chunk(chunk, slot):
+            records = coverage.cover(chunk, slot)
+            with writing:
+                for record in records:
+                    out.write(json.dumps(record) + "\n")
+                out.flush()
+                print(f"{len(records)} calls: {', '.join(subject.name for subject in chunk)}", flush=True)
+                for record in records:
+                    if reasons := effects.more_than_read(record):
+                        print(f"     {record['variant']}: {record['command']}: {'; '.join(reasons[:3])}", flush=True)
+
+        for _ in machine.in_slots(cover_chunk, until(deadline, cover.chunks(chosen))):
+            pass
+    return 0
+
+
+def write_figures(arguments):
+    """Subcommand `figures`."""
+    if arguments.records:
+        every = tables.read_programs(CRATE / "programs")
+        installed = packages.Installed(sandbox.base_folder())
+        machine = sandbox.Recorder(1)
+        records = [record for file in arguments.records for record in read_rows(file)]
+        with tempfile.TemporaryDirectory(dir=machine.base / "work") as folder:
+            coverage = cover.Coverage(machine, arguments.guard, {}, cover.Folders(machine.lower, pathlib.Path(folder)))
+            evaluation = figures.evaluate(
+                cover.subjects(every, installed), records, coverage.allowed,
+                lambda name: version_of(name, installed, records))
+        if arguments.report:
+            pathlib.Path(arguments.report).write_text(figures.report(evaluation))
+        for record in evaluation.violations:
+            print(f"{record['variant']}: {record['command']}: {'; '.join(effects.more_than_read(record)[:3])}")
+        if not arguments.write:
+            return 0
+        mark(evaluation, every, installed, records, arguments.write)
+        figures.write(evaluation, arguments.write)
+    text = PAGE.read_text()
+    PAGE.write_text(figures.with_section(text, figures.section(figures.read(), len(open_findings.read()))))
+    return 0
+
+
 def sample(arguments):
     """Subcommand `sample`: the exit status is 1 if a command of the sample did more than read."""
     sandbox.check_machine()
@@ -323,6 +384,17 @@ def parser():
     sub.add_argument("--report", help="file to write the commands to that did more than read")
     sub.add_argument("--write", metavar="DAY", help="write `checked` with this day into the tables")
     sub.add_argument("--every-name", action="store_true", help="generate calls for every installed name of a program")
+    sub = add("cover", cover_tables, "run each reading command of the tables and each of its options")
+    sub.add_argument("names", nargs="*", help="programs; default: all that are installed")
+    add_guard(sub)
+    sub.add_argument("--registries", nargs="+", default=[], help="programs from these registries only")
+    sub.add_argument("--minutes", type=float, help="start no program after this time")
+    sub.add_argument("--records", default="/dev/null", help="file to append the records to; programs with records in it do not run again")
+    sub = add("figures", write_figures, "write the figures of `cover` to the documentation", seconds=False)
+    sub.add_argument("records", nargs="*", help="files with records of `cover`; without, the recorded figures are written again")
+    add_guard(sub)
+    sub.add_argument("--report", help="file to write the calls to that did more than read, and those that never succeeded")
+    sub.add_argument("--write", metavar="DAY", help="write `checked` into the tables, and the figures, with this day")
     sub = add("sample", sample, "run a fixed sample of allowed commands")
     add_guard(sub)
     sub.add_argument("--seed", type=int, default=1, help="seed of the sample; default 1")

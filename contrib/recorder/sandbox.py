@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import effects
 import inside
 import surroundings
 import trace as tracing
@@ -42,7 +43,7 @@ def base_folder():
 
 def search_path(base, first=None):
     """Returns the `PATH` of the commands; `first` has folders that come before the others."""
-    folders = [first, inside.PATH, f"{base}/tools/bin"]
+    folders = [first, f"{base}/tools/bin", inside.PATH]
     return ":".join(filter(None, folders))
 
 
@@ -77,6 +78,10 @@ class Recorder:
 
     def run_all(self, rows):
         """Yields a record for each row, in order."""
+        return self.in_slots(self.run, rows)
+
+    def in_slots(self, function, rows):
+        """Yields the result of a function for each row, in order. The function takes the row and scratch space."""
         with tempfile.TemporaryDirectory(dir=self.base / "work") as folder:
             slots = queue.SimpleQueue()
             for number in range(self.workers):
@@ -85,7 +90,7 @@ class Recorder:
             def run(row):
                 slot = slots.get()
                 try:
-                    return self.run(row, slot)
+                    return function(row, slot)
                 finally:
                     shutil.rmtree(slot, ignore_errors=True)
                     slots.put(slot)
@@ -100,11 +105,45 @@ class Recorder:
                 while started:
                     yield started.popleft().result()
 
+    def run_batch(self, batch, folder):
+        """Returns the records of the items of a batch; an item is a list of commands, of which one has to succeed.
+
+        `batch` has the keys `items`, `variant` and `files`. The items run one after the other in one sandbox. If they
+        did more than read together, each half runs again, and at last each command in a sandbox of its own.
+        Returns a list of records for each item.
+        """
+        items = batch["items"]
+        whole = self.run({key: value for key, value in batch.items()} | {"command": items[0][0]}, folder)
+        shutil.rmtree(folder)
+        if whole["status"] not in ("failed", "timeout") and not effects.more_than_read(whole):
+            ran = [json.loads(line) for line in whole["output"].splitlines()]
+            has_git = any(program["path"].endswith("/git") for program in whole["programs"])
+            return [
+                [{"command": command, "variant": batch["variant"], "status": status, "output": text, "seconds": seconds,
+                  "ran_git": has_git} for command, status, text, seconds in item]
+                for item in ran
+            ]
+        if len(items) > 1:
+            half = len(items) // 2
+            return [
+                *self.run_batch(batch | {"items": items[:half]}, folder),
+                *self.run_batch(batch | {"items": items[half:]}, folder),
+            ]
+        records = []
+        for command in items[0]:
+            row = {"command": command, "variant": batch["variant"], "files": batch["files"]}
+            records.append(self.run(row, folder))
+            shutil.rmtree(folder)
+            if records[-1]["status"] == 0:
+                break
+        return [[{key: value for key, value in record.items() if key != "files"} for record in records]]
+
     def run(self, row, folder):
         """Returns the record of a row; `folder` is scratch space."""
         extra = folder / "extra"
         write_operands(extra, row, self.project, self.samples)
         job = {
+            **({"items": row["items"]} if "items" in row else {}),
             "command": row["command"],
             "environment": row.get("environment", {}),
             "layers": [str(extra), *map(str, surroundings.layers(self.lower, row.get("variant", "plain")))],
@@ -119,16 +158,24 @@ class Recorder:
         try:
             done = subprocess.run(
                 [*words, str(folder)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                timeout=self.seconds + 60)
+                # No command may take the terminal of the recorder, or be stopped by it.
+                start_new_session=True,
+                timeout=self.seconds * count_commands(row) + 60)
             result = json.loads((folder / "result.json").read_text())
         except (subprocess.TimeoutExpired, OSError) as error:
             why = str(error) if isinstance(error, subprocess.TimeoutExpired) else done.stderr[-400:]
             return row | {"status": "failed", "output": why}
-        shown = tracing.Trace((folder / "trace").read_text(errors="replace"))
-        return row | record_of(result, shown)
+        shell = "python3" if "items" in row else "bash"
+        shown = tracing.Trace((folder / "trace").read_text(errors="replace"), shell)
+        return row | record_of(result, shown, None if "items" in row else MOST_PROGRAMS)
 
 
-def record_of(result, shown):
+def count_commands(row):
+    """Returns the number of commands of a row or a batch."""
+    return sum(map(len, row.get("items", [[""]])))
+
+
+def record_of(result, shown, most_programs=MOST_PROGRAMS):
     """Returns the fields of a record that the run of the command adds."""
     places = {"project": [], "home": [], "system": []}
     markers = []
@@ -152,7 +199,7 @@ def record_of(result, shown):
         "programs": [
             {"path": program["path"], "words": program["words"][:8], "status": program.get("status")}
             for program in shown.programs[1:]
-        ][:MOST_PROGRAMS],
+        ][:most_programs],
         "signals": shown.foreign_signals(),
         "left_running": result["left_running"],
     }
@@ -194,7 +241,10 @@ def write_operands(extra, row, project, samples):
     root = extra / surroundings.PROJECT.lstrip("/")
     root.mkdir(parents=True)
     # The bare project has the files of the row only.
-    files, folders = named_files(row["command"]) if row.get("variant") != "bare" else ([], [])
+    commands = [command for item in row.get("items", [[row["command"]]]) for command in item]
+    named = [named_files(command) for command in commands if row.get("variant") != "bare"]
+    files = {name for found, _ in named for name in found}
+    folders = {name for _, found in named for name in found}
     for name in files:
         if not os.path.lexists(project / name):
             copy_sample(project / sample_for(name, samples), root / name)

@@ -64,6 +64,16 @@ class SandboxTest(unittest.TestCase):
         self.assertEqual(record["connected"], [("AF_INET", 9)])
         self.assertEqual(record["signals"], [[1, "SIGTERM"]])
 
+    def test_a_batch_finds_the_command_that_did_more(self):
+        items = [["cat nothing", "cat a.txt", "cat b.txt"], ["sleep 60"], ["touch new"], ["ls new"]]
+        recorder = sandbox.Recorder(workers=1, seconds=1, base=self.recorder.base)
+        batch = {"items": items, "variant": "plain", "files": {}}
+        found, = recorder.in_slots(recorder.run_batch, [batch])
+        ran = [[(record["command"], record["status"], bool(record.get("project"))) for record in item] for item in found]
+        self.assertEqual(ran, [
+            [("cat nothing", 1, False), ("cat a.txt", 0, False)], [("sleep 60", "timeout", False)], [("touch new", 0, True)],
+            [("ls new", 2, False)]])
+
 
 if __name__ == "__main__":
     unittest.main()
