@@ -116,14 +116,20 @@ def cases_by_program(commands):
     return found
 
 
+def calls_of_cases(program, name, path, cases):
+    """Returns the calls of a command among the cases, with `name` for each of the names of the program."""
+    head = f"{name} {path}".strip()
+    found = [re.sub(r"^\S+", name, command) for first in program.names for command in cases.get(first, ())]
+    return [command for command in found if command == head or command.startswith(head + " ")]
+
+
 def bases(program, name, path, entry, cases):
     """Returns calls of a command without the options to test, in the order in which they are tried.
 
     Calls of the cases come first, those with operands and without options before the others, short ones before long ones.
     """
     head = f"{name} {path}".strip()
-    of_cases = [re.sub(r"^\S+", name, command) for first in program.names for command in cases.get(first, ())]
-    fitting = [command for command in of_cases if command == head or command.startswith(head + " ")]
+    fitting = calls_of_cases(program, name, path, cases)
     if not path and program.entry.get("commands"):
         fitting = [command for command in fitting if not re.match(r"\S+ +[a-z]", command)]
     fitting.sort(key=lambda command: (" -" in command[len(head):], command == head, len(command)))
@@ -148,7 +154,14 @@ def spellings(tested):
     ]
 
 
-def option_calls(name, path, tested, base):
-    """Returns calls of a command with an option: one for each value, and one with the option as the last word."""
+def option_calls(name, path, tested, base, of_cases=()):
+    """Returns calls of a command with an option: those of the cases, one for each value, and one with the option as the last word.
+
+    `of_cases` are the calls of the cases with this command.
+    """
+    given = [
+        call for call in of_cases
+        if any(word == tested.name or word.startswith(tested.name + "=") for word in call.split())
+    ]
     found = [with_option(base, name, path, spelling) for spelling in spellings(tested)]
-    return list(dict.fromkeys([*found, f"{base} {spellings(tested)[0]}"]))
+    return list(dict.fromkeys([*given[:MOST_VALUES], *found, f"{base} {spellings(tested)[0]}"]))

@@ -143,23 +143,25 @@ class Coverage:
         single, together, known = [], [], {}
         # A command that was not run may be allowed with one of its options.
         based = [
-            (subject, path, options, best.get((subject, path), {"command": f"{subject.name} {path}".strip(), "status": None}))
+            (subject, path, options, best.get((subject, path), {"command": f"{subject.name} {path}".strip(), "status": None}),
+             calls.calls_of_cases(subject.program, subject.name, path, self.cases))
             for subject in chunk for path, _, options in calls.entries_of(subject.program)
         ]
         harmless = self.allowed([
-            text for subject, path, options, base in based for tested in options
-            for text in calls.option_calls(subject.name, path, tested, base["command"])
+            text for subject, path, options, base, of_cases in based for tested in options
+            for text in calls.option_calls(subject.name, path, tested, base["command"], of_cases)
         ])
-        for subject, path, options, base in based:
+        for subject, path, options, base, of_cases in based:
             if base["status"] != "timeout":
                 owner = (subject, path, options)
                 is_slow, flags, hopeless = base.get("seconds", 0) > SLOW, [], []
                 for tested in options:
-                    texts = calls.option_calls(subject.name, path, tested, base["command"])
+                    texts = calls.option_calls(subject.name, path, tested, base["command"], of_cases)
                     texts = [text for text in texts if text in harmless][:1 if is_slow else None]
                     if not texts:
                         continue
-                    known |= {text: (owner, [tested.name]) for text in texts}
+                    for text in texts:
+                        known.setdefault(text, (owner, []))[1].append(tested.name)
                     if is_slow and base["status"] != 0 and not tested.is_alone:
                         hopeless.append((tested, []))
                     elif is_slow and tested.is_flag:

@@ -102,6 +102,15 @@ def plain_project():
         "a.proto": 'syntax = "proto3";\nmessage A { int32 b = 1; }\n',
         "a.diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n alpha\n+new\n",
         "a.po": 'msgid "a"\nmsgstr "b"\n',
+        "a.css": "a { color: red }\n",
+        "a.less": "a { color: red }\n",
+        "a.scss": "a { color: red }\n",
+        "a.ipynb": '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n',
+        "a.rst": "Title\n=====\n\ntext\n",
+        "a.tex": "\\documentclass{article}\\begin{document}a\\end{document}\n",
+        "a.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>\n',
+        "a.go": "package main\n\nfunc main() {}\n",
+        "a.json5": "{a: 1}\n",
         "a.log": "2026-01-01 00:00:00 start\n2026-01-01 00:00:01 error: none\n",
         "src/main.rs": "fn main() {}\n",
         "src/lib.rs": "pub fn f() {}\n",
@@ -234,10 +243,17 @@ def write_archives(project):
     for line in (
         "cc -g -o prog a.c", "cp prog a.out", "cc -c a.c -o a.o", "ar rcs liba.a a.o", "cc -shared -fPIC -o liba.so a.c",
         "tar cf a.tar a.txt b.txt", "tar czf a.tar.gz a.txt b.txt", "cp a.tar.gz a.tgz", "tar cJf a.tar.xz a.txt",
-        "gzip -k a.txt", "cp a.txt.gz a.gz", "bzip2 -k a.txt", "xz -k a.txt",
+        "gzip -k a.txt", "cp a.txt.gz a.gz", "bzip2 -k a.txt", "xz -k a.txt", "zstd -q a.txt", "lz4 -q a.txt a.lz4",
+        "lzip -k a.txt", "lzop -q a.txt", "brotli a.txt", "7z a a.7z a.txt", "cpio -o -F a.cpio",
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 9999 -subj /CN=a -keyout a.key -out a.pem", "cp a.pem a.crt",
+        "ffmpeg -v quiet -f lavfi -i sine=duration=0.1 a.wav", "pandoc a.md -o a.docx",
     ):
-        # A machine without a compiler has a project without compiled files.
-        subprocess.run(line.split(), cwd=project, check=False, stderr=subprocess.DEVNULL)
+        # A machine without a compiler, or without another of these programs, has a project without its files.
+        try:
+            subprocess.run(
+                line.split(), cwd=project, check=False, input="a.txt\n", text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except FileNotFoundError:
+            continue
     for name in ("a.zip", "a.jar", "a.whl"):
         with zipfile.ZipFile(project / name, "w") as archive:
             archive.writestr("a.txt", "hi")
@@ -246,6 +262,9 @@ def write_archives(project):
             database.execute("create table t(x)")
             database.execute("insert into t values (1)")
     (project / "a.png").write_bytes(png_of_one_pixel())
+    (project / "a.wasm").write_bytes(b"\0asm\1\0\0\0")
+    # The header of a capture without packets.
+    (project / "a.pcap").write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
 
 
 def png_of_one_pixel():
