@@ -28,9 +28,9 @@ CHANGED_STATE = re.compile(r"(^|/)[\w.-]*(cache|log|lock|history|state|trustdb|r
 
 
 def is_own_file(path, programs):
-    """Returns `True` for a file such as `~/.config/fossil.db` or `~/.nix-profile` with the name of a program that ran."""
+    """Returns `True` for a file such as `~/.config/fossil.db` or `~/.myclirc` with the name of a program that ran."""
     match = re.fullmatch(r"(?:\.config/|\.)([^/.]+?)(?:[-.][^/]*)?", path)
-    return bool(match) and match[1] in programs
+    return bool(match) and (match[1] in programs or match[1].removesuffix("rc") in programs)
 
 
 def in_home(change, programs=()):
@@ -39,7 +39,7 @@ def in_home(change, programs=()):
     verb = change["change"]
     if change.get("identifier"):
         return f"{verb} an identifier in `~/{path}`"
-    if HOOK.search(path):
+    if HOOK.search(path) and not path.startswith(".cache/"):
         return f"{verb} the hook `~/{path}`"
     if SHARED_SETTINGS.search(path):
         return f"{verb} the setting `~/{path}`"

@@ -30,6 +30,10 @@ class EffectsTest(unittest.TestCase):
         ran = {"programs": [{"path": "/usr/bin/fossil"}]}
         self.assert_read(home(".config/fossil.db") | ran)
         self.assert_more(home(".config/other.db") | ran)
+        ran = {"programs": [{"path": "/usr/bin/mycli"}]}
+        self.assert_read(home(".myclirc") | ran)
+        self.assert_more(home(".otherrc") | ran)
+        self.assert_read(home(".cache/prek/hooks"))
 
     def test_settings_hooks_and_identifiers_are_more(self):
         for path in (".ssh/known_hosts", ".config/git/config", ".config/x/hooks/pre", "notes.txt", ".bashrc", ".local/bin/x"):
