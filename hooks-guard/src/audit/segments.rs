@@ -9,13 +9,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::{panic, thread};
-
-use tokio::task::JoinError;
+use std::thread;
 
 use super::chain::{self, Gap, LogEntryKind};
 use super::cleanups::CleanupRow;
-use super::database::{BorrowedRow, Database, SnapshotReader, first};
+use super::database::{BorrowedRow, Database, SnapshotReader, first, unwound};
 use super::error::AuditError;
 use super::tx::{Columns, Tx};
 use super::walk::{ChainEnd, ChainHead, ChainWalk, SELECT_REMEMBERED, select_entries};
@@ -84,17 +82,6 @@ pub(super) async fn walk(
     let stopped = Arc::clone(&stop.0);
     let walking = move || walk_on_threads(walk, &gaps, readers, entries, &stopped);
     unwound(tokio::task::spawn_blocking(walking).await)
-}
-
-/// Returns the result of a blocking task. Continues its panic.
-///
-/// # Errors
-/// Returns [`AuditError::Closed`] if the runtime ended first.
-pub(super) fn unwound<T>(result: Result<T, JoinError>) -> Result<T, AuditError> {
-    result.map_err(|error| match error.try_into_panic() {
-        Ok(panic) => panic::resume_unwind(panic),
-        Err(_) => AuditError::Closed,
-    })
 }
 
 /// Stops the threads if the future of a verification is dropped.

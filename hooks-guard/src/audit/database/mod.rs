@@ -18,7 +18,7 @@ pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 pub use queue::MAX_QUEUE_TIME;
-pub(super) use snapshot::{BorrowedRow, SnapshotReader, first};
+pub(super) use snapshot::{BorrowedRow, SnapshotReader, first, unwound};
 pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite, SqliteTx};
 
 /// SQLite or PostgreSQL database. Clones share the connections.

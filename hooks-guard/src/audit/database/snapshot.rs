@@ -4,11 +4,13 @@
 //! The driver copies each value of a row and sends the row to another thread, which takes several
 //! times as long as reading it. Whatever reads millions of rows therefore reads them here.
 
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params, Row, Statement};
+use tokio::task::JoinError;
 
 use crate::audit::error::AuditError;
 use crate::audit::head::Head;
@@ -64,6 +66,17 @@ impl SnapshotReader {
     pub(in crate::audit) fn prepare(&self, sql: &str) -> rusqlite::Result<Statement<'_>> {
         self.connection.prepare(sql)
     }
+}
+
+/// Returns the result of a blocking task. Continues its panic.
+///
+/// # Errors
+/// Returns [`AuditError::Closed`] if the runtime ended first.
+pub(in crate::audit) fn unwound<T>(result: Result<T, JoinError>) -> Result<T, AuditError> {
+    result.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => panic::resume_unwind(panic),
+        Err(_) => AuditError::Closed,
+    })
 }
 
 /// Calls a function with the first row of a query, if there is one.

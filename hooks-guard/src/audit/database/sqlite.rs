@@ -18,11 +18,10 @@ use tokio::sync::Semaphore;
 
 use super::mode::{OpenMode, ReadPermit, migrator};
 use super::queue::{QueueTurn, WriteQueue};
-use super::snapshot::{FileLocation, SnapshotReader};
+use super::snapshot::{FileLocation, SnapshotReader, unwound};
 use crate::audit::anchor::{Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
 use crate::audit::head::Head;
-use crate::audit::segments::unwound;
 use crate::files::{open, with_end};
 
 /// Lock timeout of a statement. A request must be answered within one second, even if another

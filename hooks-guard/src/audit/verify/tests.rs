@@ -78,7 +78,7 @@ async fn fill(trail: &AuditStore, decisions: i64) {
     let answer = |n: i64| NewAnswer {
         response: [UserResponse::Approved, UserResponse::Denied][usize::from(n % 3 == 0)],
         by: "console".to_owned(),
-        note: (n % 2 == 0).then(|| "so be it".to_owned()),
+        note: (n % 2 == 0).then(|| "looked at".to_owned()),
         at: minute(n * 17 + 5),
     };
     let ids = join_all((1..=decisions).map(|n| trail.record(decision(n)))).await;
