@@ -80,9 +80,9 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     /// ```
     ///
     /// # Errors
-    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
-    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, makes
-    /// the order a cycle, or is used in a `singleton` slot.
+    /// If the hook is an [`Entry`](crate::Entry) with a timeout, or with a failure policy that does not
+    /// propagate. If [`Entry::before`](crate::Entry::before) or [`Entry::after`](crate::Entry::after)
+    /// names a key that is not registered, makes the order a cycle, or is used in a `singleton` slot.
     pub fn try_register<M>(
         &mut self,
         hook: impl IntoHook<S, M> + 'h,
@@ -142,12 +142,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         self.slot.set_entry_enabled(id, is_enabled)
     }
 
-    /// Removes all hooks of an owner ([`Entry::owner`]), and returns their number.
+    /// Removes all hooks of an owner ([`Entry::owner`](crate::Entry::owner)), and returns their number.
     pub fn remove_owner(&mut self, owner: &str) -> usize {
         self.slot.remove_owner(owner).len()
     }
 
-    /// Enables or disables all hooks of an owner ([`Entry::owner`]), and returns their number.
+    /// Enables or disables all hooks of an owner ([`Entry::owner`](crate::Entry::owner)), and returns
+    /// their number.
     pub fn set_owner_enabled(&mut self, owner: &str, is_enabled: bool) -> usize {
         self.slot.set_owner_enabled(owner, is_enabled).len()
     }
